@@ -136,7 +136,7 @@ demo: packages ## compare systems on a recorded trace: table, database, pictures
 
 # Families that walk through most of the program, and unit tests that cost little.
 QUICK_CASES = bands calibrate completion explain help lists measured messages model_page models names output_errors \
-              plan_best policies reuse_share seal streams tiers timeline usage_errors
+              plan_best policies seal streams tiers timeline usage_errors
 check: packages ## run the unit tests and twenty families of cases, without sanitizers (a minute, once all is built)
 	$(SUBMAKE) all $(filter-out $(FULL_UNITS:%=$(OUT)/%),$(UNITS))
 	@PROGRAM=$(PROGRAM) tests/run.sh tests/script/folder_order.sh tests/script/names.sh \

@@ -66,7 +66,8 @@ bool mechanisms_select(const struct mechanisms *mechanisms)
 const char *mechanisms_lossless(const struct mechanisms *mechanisms)
 {
     const struct policy_kind *policy = mechanisms->policy;
-    bool chooses = mechanisms_offload(mechanisms) && policy->chooses_own;
+    bool chooses =
+        (mechanisms_offload(mechanisms) && policy->chooses_own) || mechanisms->ffn_active < 1;
     bool native = mechanisms->retrieval == RETRIEVAL_NATIVE && !chooses && !policy->needs_queries &&
                   mechanisms->prefetch != PREFETCH_NEXT_LAYER;
     return mechanisms_remake_keys(mechanisms)           ? "lossy"

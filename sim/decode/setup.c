@@ -65,7 +65,7 @@ static bool chooses_all(const struct setup *setup)
 
 const char *setup_lossless(const struct setup *setup)
 {
-    bool exact = true, own = true;
+    bool exact = setup->mechanisms->ffn_active >= 1, own = exact; /* else neurons are left out */
     for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
         struct setup at = setup_at(setup, setup_cohort(setup, i).context);
         for (uint32_t l = 0; l < setup->model.layer_count && !chooses_all(&at); l++) {

@@ -290,6 +290,7 @@ struct model_operator {
                               side; of one expert; 0 if they read different activations */
     bool matrix;           /* a matrix product: runs on the tensor cores */
     bool grouped;          /* of experts: one product for each of those chosen */
+    bool neurons;          /* of a dense FFN */
     enum dtype weights;    /* the type of a product's weights */
 };
 #define MODEL_MOST_OPERATORS 32

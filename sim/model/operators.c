@@ -59,6 +59,7 @@ static void operator_project(struct share *share, enum model_module module, uint
     bool exempt = (share->layer->exempt >> module & 1) != 0;
     bool narrow = (share->layer->narrow >> module & 1) != 0;
     bool expert = module >= MODULE_EXPERT_GATE && module <= MODULE_EXPERT_DOWN;
+    share->op->neurons = module >= MODULE_GATE && module <= MODULE_DOWN;
     operator_multiply(share,
                       exempt   ? DTYPE_BF16
                       : narrow ? model->narrow

@@ -249,6 +249,45 @@ double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum sta
     return (1 - setup->mechanisms->weights) * bytes;
 }
 
+/* The share of neurons that any of `rows` tokens activates, if each does so with `probability`. */
+static double any_active(double probability, double rows)
+{
+    return 1 - pow(1 - fmin(1, probability), rows);
+}
+
+/* Activations follow a power law: a share g of the neurons, the most active ones, has g^x of them. */
+struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
+                                      struct model_rows rows)
+{
+    const struct mechanisms *m = setup->mechanisms;
+    struct model_operator operators[MODEL_MOST_OPERATORS];
+    double bytes[2] = {0}, flops[2] = {0}, after = 0, own = (double)rows.own; /* [neurons] */
+    size_t count = model_row_operators(&setup->model, layer, rows, 0, operators);
+    for (size_t i = 0; i < count; i++) {
+        double weights = (double)operators[i].weight_bytes;
+        bytes[operators[i].neurons] += weights;
+        flops[operators[i].neurons] += operators[i].flops;
+        after += operators[i].stage == MODEL_POST && !operators[i].neurons ? weights : 0;
+    }
+    double all = bytes[false] + bytes[true], left = m->weights * all;
+    double layers = setup->model.layer_count;
+    double predictor = m->ffn_predictor * (double)model_weight_bytes(&setup->model) / layers;
+    double other = fmin(1, left / bytes[false]);
+    double predicts = fmax(0, fmin(predictor, left - bytes[false]));
+    double held = fmax(0, left - bytes[false] - predictor) / fmax(1, bytes[true]);
+    double hot = fmin(m->ffn_active * pow(held, log(0.8) / log(m->ffn_hot)), held);
+    double cold = m->ffn_active - hot;
+    double by_gpu = held > 0 ? held * any_active(hot / held, own) : 0;
+    double by_cpu = held < 1 ? (1 - held) * any_active(cold / (1 - held), own) : 0;
+    double multiplied = (1 - other) * flops[false] + cold * flops[true];
+    return (struct weights_read){
+        .gpu = {other, 1,
+                (after * other + predicts + by_gpu * bytes[true]) / (after + bytes[true])},
+        .cpu_bytes = (1 - other) * bytes[false] + predictor - predicts + by_cpu * bytes[true],
+        .cpu_flops = multiplied + (predictor - predicts) / all * (flops[false] + flops[true]),
+    };
+}
+
 double disk_block_bytes(const struct setup *setup)
 {
     double tokens = (double)setup->mechanisms->disk_block;

@@ -90,6 +90,15 @@ enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
  * pass. 0 if all weights stay in HBM. */
 double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves);
 
+/* Which weights of `layer` a decode step reads with `weights_at: cpu`. HBM takes the layer's other weights
+ * first, then the predictor's, then neurons. */
+struct weights_read {
+    double gpu[MODEL_EDGE]; /* by the GPU, over all weights of the stage's operators */
+    double cpu_bytes, cpu_flops;
+};
+struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
+                                      struct model_rows rows);
+
 /* What a drive reads for KV and weights that lie on it, and how fast.
  *
  * Whole layers and weights lie in a row and are read in pieces of DISK_PIECE. A selection is

@@ -553,6 +553,8 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     double disk_kv = held.host_kv * m->disk_kv, disk_weights = streamed * m->disk_weights;
     double read = disk_buffer_bytes(setup, plan);
+    /* They, or as much of the layers' weights, lie beside what is outside HBM. */
+    double predictors = m->ffn_predictor * (double)model_weight_bytes(&setup->model);
     struct pinned_parts pinned = {held.host_kv - disk_kv, layers, held.staging, held.index,
                                   held.indexed};
     struct peak peak = peak_of(setup, plan);
@@ -566,7 +568,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
                          .metadata = memory_whole(held.metadata),
                          .buffers = memory_whole(peak.buffers),
                          .workspace = memory_whole(peak.workspace)},
-        .in[TIER_HOST] = {.weights = memory_whole((streamed - disk_weights) * gpus),
+        .in[TIER_HOST] = {.weights = memory_whole((streamed - disk_weights + predictors) * gpus),
                           .kv = memory_whole((held.host_kv - disk_kv) * copies),
                           .buffers = memory_whole((held.staging + held.index + read) * gpus),
                           .padding = memory_whole(pinned_padding(setup, &pinned) * gpus)},

@@ -90,7 +90,8 @@ double peak_weight_buffers(const struct setup *setup)
 {
     bool halves = setup->mechanisms->halves;
     double most = 0;
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+    bool streams = setup->mechanisms->weights_at == WEIGHTS_AT_GPU || setup->prompt > 0;
+    for (uint32_t l = 0; streams && l < setup->model.layer_count; l++) {
         if (model_layer_repeats(&setup->model, l)) {
             continue;
         }

@@ -8,6 +8,7 @@
 #include "decode/replay/ledger.h"
 #include "decode/time/fetch.h"
 #include "decode/time/stages.h"
+#include "model/sharding.h"
 
 #define QUERY_BYTES 2.0   /* of a number of Q or of the output: bf16 */
 #define SUM_BYTES 4.0     /* of a log-sum-exp: fp32 */
@@ -281,6 +282,42 @@ static bool hybrid_put_answer(struct pipe *pipe, uint64_t asked, engine_task_id 
     engine_task_id answer;
     return put_copy(pipe, WAY_IN, bytes, answered, &answer, why) &&
            work_put_event(pipe, PART_CPU_ATTENTION, answer, why);
+}
+
+static double states_bytes(const struct pipe *pipe)
+{
+    return QUERY_BYTES * pipe_sequences(pipe) * setup_queries(pipe->setup) *
+           (double)pipe->setup->model.hidden;
+}
+
+/* All GPUs share the CPU. */
+bool hybrid_multiply(struct pipe *pipe, uint32_t layer, engine_task_id *out, struct error *why)
+{
+    const struct model *model = &pipe->setup->model;
+    uint64_t rows = (uint64_t)pipe_sequences(pipe) * setup_queries(pipe->setup);
+    struct weights_read read = cost_weights_read(pipe->setup, layer, model_rows(model, rows));
+    struct work work = work_of(PART_WEIGHTS, PIPE_POOL);
+    double threads = cost_pool_threads(pipe->setup, &work.rate_trust), gpus = model_gpus(model);
+    double reads = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads, &work.rate_trust) / gpus;
+    double counts = pipe_figure(pipe, CURVE_HOST_KMEANS, threads, &work.rate_trust) / gpus;
+    engine_task_id states;
+    work.route = ROUTE_CPU_READ;
+    work.bytes = read.cpu_bytes;
+    work.rate = work.bytes / fmax(work.bytes / reads, read.cpu_flops / counts) / 1e9;
+    work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust) +
+                    pipe_figure(pipe, CURVE_HOST_SYNC, 0, &work.fixed_trust);
+    if (!put_copy(pipe, WAY_OUT, states_bytes(pipe), ENGINE_NONE, &states, why)) {
+        return false;
+    }
+    work_wait_for(&work, states);
+    return work_put(pipe, &work, out, why);
+}
+
+bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct error *why)
+{
+    engine_task_id copied;
+    return put_copy(pipe, WAY_IN, states_bytes(pipe), products, &copied, why) &&
+           work_put_event(pipe, PART_WEIGHTS, copied, why);
 }
 
 static bool alternates(const struct pipe *pipe)

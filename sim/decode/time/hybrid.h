@@ -61,6 +61,11 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
  */
 bool cpu_whole_answer(struct pipe *pipe, uint32_t layer, struct error *why);
 
+/* With `weights_at: cpu` the pool multiplies the pass's hidden states by its weights of the layer, while the
+ * GPU computes its part of the FFN. Then the GPU waits for the sum of these products. */
+bool hybrid_multiply(struct pipe *pipe, uint32_t layer, engine_task_id *out, struct error *why);
+bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct error *why);
+
 /* The manager on the CPU: a pool of threads that looks up what a layer wants, and then updates the
  * cache. The threads sleep on a condition variable between hand-offs.
  *

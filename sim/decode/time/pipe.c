@@ -322,10 +322,11 @@ static void read_machine(const struct setup *setup, struct pipeline_beside besid
     bool pageable = (offload || mechanisms_host_prefixes(m)) && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID || mechanisms_cpu_selects(m);
     bool by_cpu = m->attention == ATTEND_CPU;
-    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
+    bool multiplies = m->weights_at == WEIGHTS_AT_CPU;
+    bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu || multiplies;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
-    bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu;
+    bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu || multiplies;
     *reads = (struct profile_reads){
         .of = {
             [CURVE_GPU_HBM_CAPACITY] = true,
@@ -361,8 +362,8 @@ static void read_machine(const struct setup *setup, struct pipeline_beside besid
             [CURVE_HOST_PAGEABLE] = pageable,
             [CURVE_HOST_GATHER] = gathers,
             [CURVE_HOST_GATHER_SPAN] = gathers,
-            [CURVE_HOST_ATTENTION] = hybrid || by_cpu,
-            [CURVE_HOST_KMEANS] = trains || (by_cpu && setup_queries(setup) > 1),
+            [CURVE_HOST_ATTENTION] = hybrid || by_cpu || multiplies,
+            [CURVE_HOST_KMEANS] = trains || multiplies || (by_cpu && setup_queries(setup) > 1),
         }};
 }
 

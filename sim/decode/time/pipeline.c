@@ -83,6 +83,11 @@ static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, 
     rows.queries = together ? queries : 1;
     attended *= together ? 1 : queries;
     struct kernel kernel = cost_row_stage(pipe->setup, layer, stage, rows, attended, kernels);
+    if (pipe->mechanisms->weights_at == WEIGHTS_AT_CPU) {
+        double share = cost_weights_read(pipe->setup, layer, rows).gpu[stage];
+        kernel.ns *= share;
+        kernel.bytes *= share;
+    }
     /* K and V of the attended tokens, copied for each query head, or to append to them, and read. */
     double token = (double)model_kv_entry_bytes(&pipe->setup->model, layer);
     double copies = retrieval_copies(pipe->setup) + (pipe->mechanisms->append_by_copy ? 1 : 0);

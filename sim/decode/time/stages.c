@@ -19,6 +19,11 @@ static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t 
                            cost_stage_kernels(pipe->mechanisms, stage), after, out, why);
 }
 
+static bool emit_weights(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return pipe->mechanisms->weights_at == WEIGHTS_AT_CPU || stream_put_weights(pipe, layer, why);
+}
+
 static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
@@ -177,7 +182,11 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id after =
         pipe->halves == HALF_FFN ? stream_weights(pipe) : pipe->at[layer].updated;
-    return put_model_stage(pipe, MODEL_POST, layer, after, NULL, why);
+    bool by_cpu = pipe->mechanisms->weights_at == WEIGHTS_AT_CPU;
+    engine_task_id products;
+    return (!by_cpu || hybrid_multiply(pipe, layer, &products, why)) &&
+           put_model_stage(pipe, MODEL_POST, layer, after, NULL, why) &&
+           (!by_cpu || hybrid_add_products(pipe, products, why));
 }
 
 static bool stages_put_exchanges(struct pipe *pipe, uint32_t layer, uint32_t sequences,
@@ -259,7 +268,7 @@ static bool emit_barrier(struct pipe *pipe, uint32_t layer, struct error *why)
 }
 
 const struct stage layer_stages[] = {
-    {"weights", false, HALF_BOTH, stream_put_weights},
+    {"weights", false, HALF_BOTH, emit_weights},
     {"load", false, HALF_BOTH, stream_put_kv},
     {"pre", false, HALF_ATTENTION, emit_pre},
     {"overhead", false, HALF_ATTENTION, stage_overhead},

@@ -450,11 +450,11 @@ static bool is_by_sequence(const struct mechanisms *m)
 static int64_t streamed_bytes(const struct setup *setup, uint32_t steps)
 {
     struct setup none = setup_at(setup, setup->cohorts[0].context);
-    double held = none.mechanisms->weights;
+    bool streams = none.mechanisms->weights < 1 && none.mechanisms->weights_at == WEIGHTS_AT_GPU;
     struct plan plan = make_plan(&none);
     int64_t bytes = (int64_t)plan.memory.in[TIER_HOST].weights * steps;
     plan_release(&plan);
-    return held < 1 ? bytes : 0;
+    return streams ? bytes : 0;
 }
 
 static void check_sums_of_runs(struct setup *setup)

@@ -115,6 +115,10 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
                            (int64_t)model_activation_bytes(&setup->model);
         }
         int64_t parts = setup->mechanisms->weights_spread ? plan->micro_batches.count : 1;
+        if (setup->mechanisms->weights_at == WEIGHTS_AT_CPU) { /* sums of products, bf16 */
+            weights += (int64_t)plan->batch * setup_queries(setup) * setup->model.hidden * 2;
+            continue;
+        }
         if (setup->mechanisms->halves) {
             weights +=
                 parts * llround(streamed_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
@@ -129,13 +133,14 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
            (int64_t)(answers * answer_bytes(&setup->model));
 }
 
-/* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends.
- */
+/* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends, or hidden
+ * states where it multiplies. */
 static bool writes_back(const struct course *course, uint32_t step)
 {
-    bool moves = (step + 1) % course->setup->mechanisms->granularity == 0, writes = false;
+    bool moves = (step + 1) % course->setup->mechanisms->granularity == 0;
+    bool writes = course->setup->mechanisms->weights_at == WEIGHTS_AT_CPU;
     if (mechanisms_drop(course->setup->mechanisms)) {
-        return false;
+        return writes;
     }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];

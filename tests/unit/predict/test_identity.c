@@ -139,6 +139,7 @@ static const char *const mechanism_bases[][2] = {
     {"system=hisparse", "batch=1"},
     {"system=shadowkv", "batch=1"},
     {"system=magicpig", "batch=1"},
+    {"system=powerinfer", "batch=1"},
     {"system=flexgen", "hardware.disk={capacity: 4TB, write: 3GB/s, latency: 80us, read: {value: "
                        "6GB/s, basis: measured, source: x}}"},
 };
