@@ -69,8 +69,8 @@ static bool setting_number(const struct server_text *said, const char *value, do
     return known && isdigit((unsigned char)plain[plain[0] == '-']) && fabs(*out) < 1e18;
 }
 
-/* Read a number; `out` stays empty if it says nothing. 0: not set in a log, where a negative number switches off,
- * and both are invalid in a command; of bytes, 0 is what no size states. */
+/* Read a number; `out` stays empty if it says nothing. 0: not set in a log, where a negative number
+ * switches off, and both are invalid in a command; of bytes, 0 is what no size states. */
 static void setting_take_number(const struct server_option *option, const char *value,
                                 struct server_text *said, char *out, size_t size)
 {
@@ -306,9 +306,9 @@ static bool is_in_use(const struct settings_line *in, const struct server_option
     return on;
 }
 
-/* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object of an
- * option, settings are those below it. An option that is refused in a command is refused here, too, if it is
- * in use. */
+/* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object
+ * of an option, settings are those below it. An option that is refused in a command is refused here, too,
+ * if it is in use. */
 static void read_pair(struct settings_line *in, const char *path,
                       const struct server_option *option, const char *at, const char *end)
 {

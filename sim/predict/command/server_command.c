@@ -233,8 +233,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0) { /* source .env */
             strcpy(word, "EnvironmentFile=");
         }
-        bool glued = strncmp(word, "-e", 2) == 0 && isupper((unsigned char)word[2]);
-        char *name = word + (glued ? 2 : 0), *value = strchr(word, '=');
+        char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
         if (strncmp(word, "--env=", 6) == 0 || strncmp(word, "Environment=", 12) == 0) {
             name = value + 1;
             value = strchr(name, '=');
@@ -375,20 +374,6 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
-static void read_command(struct server_text *said, const char **rest)
-{
-    int begins = said->line;
-    if (said->command_line > 0) {
-        server_command_second(said, said->command_line, begins);
-        return;
-    }
-    said->command_line = begins;
-    said->typed = true;
-    server_command_read_words(said, rest);
-    said->typed = false;
-    said->line = begins;
-}
-
 /* Follow the loops over a list, and the functions, of a shell, up to `end`. May what stands there be started
  * several times? Such as "while true" starts a server again. */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
@@ -419,11 +404,18 @@ bool server_command_read(struct server_text *said, const char *line)
         }
         server_command_read_variables(said, rest, (size_t)(line - rest));
         read_image_version(said, rest, line);
-        int before = count_joined(rest, line);
+        int begins = said->line;
+        said->line += count_joined(rest, line);
         rest = line;
-        said->line += before;
-        read_command(said, &rest);
-        said->line -= before;
+        if (said->command_line > 0) {
+            server_command_second(said, said->command_line, said->line);
+        } else {
+            said->command_line = said->line;
+            said->typed = true;
+            server_command_read_words(said, &rest);
+            said->typed = false;
+        }
+        said->line = begins;
     }
     starts_several(said, rest, rest + strlen(rest));
     return found;

@@ -279,8 +279,8 @@ const struct server_option *server_option_suggest(const struct server_program *p
     return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
 }
 
-/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may end instead,
- * joined to the next ('\v'). */
+/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may end
+ * instead, joined to the next ('\v'). */
 static const char *behind_text(const char *line, const char *text)
 {
     for (; *text != '\0'; text++) {

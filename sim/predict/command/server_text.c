@@ -80,7 +80,7 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* vLLM's logo in a log stands beside its version. An image has it in its tag, and may start another program. */
+/* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
 static void server_text_read_version(struct server_text *said, const char *line)
 {
     for (size_t i = 0; i < said->program_count; i++) {
@@ -165,8 +165,8 @@ static void read_log(struct server_text *said, const char *line)
     }
 }
 
-/* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks behind
- * the first, "EngineCore_DP1", have their own. */
+/* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks
+ * behind the first, "EngineCore_DP1", have their own. */
 static bool starts_again(struct server_text *said, const struct node *once, const char *line)
 {
     const char *rank = strstr(line, "EngineCore_");
@@ -576,9 +576,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return error_expect(
             why, "%s",
             manifest
-                ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' prints; "
-                  "of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of a server, in a "
-                  "file of its own"
+                ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' "
+                  "prints; of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of "
+                  "a server, in a file of its own"
                 : "the start-up log of a server, a command such as 'vllm serve MODEL', or its /metrics");
     }
     said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';

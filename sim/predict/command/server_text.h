@@ -5,8 +5,8 @@
  * a server starts again, the last start counts. Lines of other kinds are passed over, and so is a
  * command behind '#'. A model stays the name that the server has for it: an id of Hugging Face or a path.
  *
- * Each container of a manifest (.yaml, .yml) is read as the command that it starts; those that say the same are
- * copies of one server.
+ * Each container of a manifest (.yaml, .yml) is read as the command that it starts; those that say the
+ * same are copies of one server.
  *
  * An option that changes no prediction is returned with the reason. One that is not modelled or unknown is an
  * error. No value of such an option is repeated anywhere: it may be a secret.
@@ -44,7 +44,7 @@ struct stated_key {
     const char *of; /* counts for this system alone; NULL: for all */
 };
 
-/* Options of a command that change no prediction: a reason, and the names of all that have it, "--host, --port". */
+/* Options of a command that change no prediction: a reason, and all that have it, "--host, --port". */
 enum { SERVER_REASONS = 64 };
 struct server_unused {
     const char *reason; /* NULL behind the last */
@@ -91,8 +91,8 @@ struct server_text {
     int copies_line;
 };
 
-/* The program's version is the one that the text begins with, and is in the line. False if it begins with none
- * that can be; NULL is none. */
+/* The program's version is the one that the text begins with, and is in the line. False if it begins with
+ * none that can be; NULL is none. */
 bool server_text_state_version(struct server_text *said, const struct server_program *program,
                                const char *text);
 
@@ -148,15 +148,15 @@ struct manifest_container {
     int line;      /* of the container */
     char *command; /* its words stand in the lines that they have in the file, as far as possible */
     const struct node *replicas; /* that the manifest runs, as it states them; NULL: it does not */
-    int replicas_line; /* without them, that of the container */
+    int replicas_line;           /* without them, that of the container */
 };
 
 /* Read a container's command, a text of its own. One that says the same as an earlier one is a copy of that
  * server, and one without a server does not matter. */
 void server_text_read_container(struct server_text *said, const struct manifest_container *at);
 
-/* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the one
- * that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
+/* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the
+ * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
  * (leaderWorkerTemplate.size). */
 bool manifest_read(struct server_text *said, const char *text, struct error *why);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);

@@ -126,8 +126,7 @@ static bool read_arrival(struct requests_reading *reading, const json_t *object,
                blame_value(&reading->in, format->arrival, arrival,
                            "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
     }
-    /* A date in seconds where milliseconds are wanted, or in a finer unit: requests would come a thousand times
-     * too fast or too slowly. */
+    /* A date in another unit would bring requests a thousand times too fast or too slowly. */
     double value = json_number_value(arrival), unit = format->seconds;
     bool date =
         (unit == 1e-3 && value >= 1e9 && value < 1e10) || (unit >= 1e-3 && value * unit >= 1e10);
