@@ -23,7 +23,7 @@ stats rows using ( \
     (is("point") && $5 > late ? (late = $5) : 0), \
     (is("point") && $5 >= 0 && $5 < soon ? (soon = $5) : 0), \
     (is("point") && $2 == 1 ? (points = points + 1, \
-        places = tick(places, $3, sprintf($3 < 1000 ? "%.3g" : "%.0f", $3)), marks = tick(marks, $3, "")) : ""), 0) nooutput
+        places = tick(places, $3, axis eq "context" && $3 >= 1024 && int($3) % 1024 == 0 ? sprintf("%.0fK", $3 / 1024) : sprintf($3 < 1000 ? "%.3g" : "%.0f", $3)), marks = tick(marks, $3, "")) : ""), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
@@ -49,7 +49,7 @@ where = axis eq "budget" ? "HBM for the cache (GiB)" : axis eq "rate" ? "request
 # An axis of equal ratios has a logarithmic scale; a budget has a linear one, because each byte costs the same.
 ratios = numbers && !budget && least > 0 && most / least >= 8
 plain = numbers && most >= 1e5 ? "%.0s %c" : "%g"
-few = ratios && points <= 12 && most < 1e5
+few = ratios && points <= 12 && (most < 1e5 || axis eq "context")
 if (ratios) {
     set logscale x
     set xrange [0.9 * least:1.1 * most]
