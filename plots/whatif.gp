@@ -4,7 +4,7 @@ rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
 title = ""; source = ""; ticks = ""; bare = ""; axis = ""; unit = ""; figure = ""; served = 0; ratio = 0; numbers = 0; budget = 0; lines = 0; hits = 0; ringed = 0; ranges = 0; longest = 0
-least = 1e300; most = 0; peak = 0; lowest = 1e300; late = 0; soon = 1e300; points = 0; places = ""; marks = ""
+least = 1e300; most = 0; peak = 0; lowest = 1e300; late = 0; soon = 1e300; points = 0; places = ""; marks = ""; ooms = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("source") ? (source = strcol(6)) : ""), \
@@ -16,19 +16,19 @@ stats rows using ( \
     (is("point") && $5 >= 0 ? (hits = 1) : 0), \
     (is("range") ? (ranges = 1) : 0), \
     (is("point") && strcol(7) eq "knee" ? (ringed = 1) : 0), \
-    (is("point") && $3 < least ? (least = $3) : 0), \
-    (is("point") && $3 > most ? (most = $3) : 0), \
+    (is("oom") ? (ooms = 1) : 0), \
+    (is("point") || is("oom") ? (least = $3 < least ? $3 : least, most = $3 > most ? $3 : most) : 0), \
     (is("point") && $4 > peak ? (peak = $4) : 0), \
     (is("point") && $4 < lowest ? (lowest = $4) : 0), \
     (is("point") && $5 > late ? (late = $5) : 0), \
     (is("point") && $5 >= 0 && $5 < soon ? (soon = $5) : 0), \
-    (is("point") && $2 == 1 ? (points = points + 1, \
+    ((is("point") && $2 == 1) || is("oom") ? (points = points + 1, \
         places = tick(places, $3, axis eq "context" && $3 >= 1024 && int($3) % 1024 == 0 ? sprintf("%.0fK", $3 / 1024) : sprintf($3 < 1000 ? "%.3g" : "%.0f", $3)), marks = tick(marks, $3, "")) : ""), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 foot = source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
-    (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "").(ranges ? "; bars: range over families" : "")
+    (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "").(ranges ? "; bars: range over families" : "").(ooms ? (source eq "" ? "" : "; ")."x: out of memory" : "")
 under = (lines > 1 && longest > LONG ? legend_height(lines) : 0) + foot_height(foot)
 height = (hits ? 620 : 420) + under
 eval start(WIDTH, height)
@@ -76,7 +76,8 @@ plot for [i = 1:lines * ranges] rows using (span(i, "rate", $3)):4:(0):($5 - $4)
         with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i) title names[i], \
     for [i = 1:lines] rows using (is("point") && $2 == i && strcol(7) eq "knee" ? $3 : NaN):4 \
         with points lc rgb color(i) lw 1.6 pt 6 ps 2 notitle, \
-    (served && axis eq "rate" ? x : NaN) with lines lc rgb GREY lw 1 dt 2 notitle
+    (served && axis eq "rate" ? x : NaN) with lines lc rgb GREY lw 1 dt 2 notitle, \
+    rows using (is("oom") ? $3 : NaN):(0) with points lc rgb GREY lw 2 pt 2 ps 1.2 notitle
 
 if (hits) {
     unset label

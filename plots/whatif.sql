@@ -7,6 +7,10 @@ UNION ALL SELECT 'axis', 0, numbers, path = '$.mechanisms.budget', 0, name, CASE
 UNION ALL SELECT 'figure', 0, name = 'requests a second in time', (SELECT COUNT(hit_ratio) FROM ok) > 0, 0, name, '' FROM figure
 UNION ALL SELECT 'tick', 0, x, 0, 0, text, ''
   FROM (SELECT DISTINCT x, value.text FROM value JOIN drawn ON drawn.path = value.axis WHERE NOT numbers)
+UNION ALL SELECT * FROM (
+  SELECT DISTINCT 'oom', 0, CAST(json_extract(scenario, path) AS REAL) AS x, 0, 0, '', ''
+  FROM runs JOIN drawn ON numbers AND unit = '' AND json_valid(scenario)
+  WHERE status = 'out-of-memory' AND NOT EXISTS (SELECT 1 FROM only)) WHERE x > 0
 UNION ALL SELECT 'line', dense_rank() OVER (ORDER BY first_id), 0, 0, 0, series, ''
   FROM (SELECT DISTINCT first_id, series FROM walk WHERE rank = 1)
 UNION ALL SELECT * FROM (
