@@ -9,8 +9,8 @@ several types of weights. Three of ten workloads are sessions. A capacity is kno
 time to TIME: nothing that differs by less disagrees.
 
 1. The rate or the servers that are advised meet the limits in 'simulate'.
-2. They are the most: 'simulate' misses at 1.3 times the rate, and at the rate that the answer names as
-   the next that misses. With a rate asked for no form is cheaper: with as many servers as cost less than
+2. They are the most: 'simulate' misses at 1.3 times the rate, and a tenth above the rate that the answer
+   names as the next that misses. With a rate asked for no form is cheaper: with as many servers as cost less than
    what is advised, 'simulate' misses in every form.
 3. 'plan --maximise rate' finds the rate for the advised scenario; and 'plan --maximise clients' a number
    that 'simulate' holds, while it misses at 1.1 or 1.3 times as many: clients beyond --max-num-seqs, who
@@ -190,7 +190,8 @@ class Checker:
     def check_rate(self, question, row):
         """A highest rate: it holds, and the next does not."""
         rate, named = row["rate"], row["misses_at"]
-        rates = [rate / (1 + CAPACITY), 1.3 * rate] + ([named] if named is not None else [])
+        above = [named * (1 + CAPACITY)] if named is not None else []
+        rates = [rate / (1 + CAPACITY), 1.3 * rate] + above
         runs = self.simulate(row["scenario"], rates=rates)
         missed = [self.misses(run, question.limits) for run in runs]
         if len(runs) < len(rates) or missed[0]:

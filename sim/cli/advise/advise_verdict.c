@@ -179,8 +179,9 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     }
     text_append(text, sizeof text, ".");
     if (next != PLANNING_NONE) {
-        text_append(text, sizeof text, " At %s it %s.", search_text(best, next),
-                    advise_missed(&advice->targets, &best->results[next], limits));
+        text_append(text, sizeof text, " At %s it %s%s.", search_text(best, next),
+                    advise_missed(&advice->targets, &best->results[next], limits),
+                    search_is_close(best, next) ? ", too close to call" : "");
     }
     if (!isnan(cost)) {
         text_append(text, sizeof text, " A million output tokens cost $%s.",
