@@ -54,7 +54,7 @@ def alike(figures):
     model, servers = Model(figures), {}
     moments = {key: model.moments(key) for key, own in model.classes.items() if len(own) > 1}
     for figure in figures:
-        if class_of(figure) in moments:
+        if class_of(figure) in moments and moments[class_of(figure)][1] > 0:
             mean, spread = moments[class_of(figure)]
             servers.setdefault((figure.metric, figure.source), []).append((figure.y - mean) / spread)
     pairs = [own for own in servers.values() if len(own) > 1]
@@ -90,6 +90,7 @@ def one_known(figures):
         for figure in own:
             runs = [one for one in own if one is not figure and (one.metric, one.source) == (figure.metric, figure.source)]
             least, most = ends[class_of(figure)]
+            runs = runs if least < most else []  # figures that err alike to the digit say nothing of a width
             for run in runs:
                 low, high = known(least, most, math.exp(run.y), correlation)
                 inside += (low <= math.exp(figure.y) <= high) / len(runs)

@@ -8,6 +8,12 @@
 
 enum { USAGE_INDENT = 9 };
 
+static void help_version(const struct program *program, FILE *out)
+{
+    fprintf(out, "spillway %s%s%s\n", spillway_program,
+            program->commit[0] != '\0' ? ", commit " : "", program->commit);
+}
+
 const struct program_switch program_switches[] = {
     {"--help", "print this help", help_program},
     {"--version", "print the version, a hash of what computes, and the commit", help_version},
@@ -130,10 +136,4 @@ void help_program(const struct program *program, FILE *out)
         help_entry(row->name, 14, row->summary, out);
     }
     fputs("\n'spillway COMMAND --help' shows the options of a command.\n", out);
-}
-
-void help_version(const struct program *program, FILE *out)
-{
-    fprintf(out, "spillway %s%s%s\n", spillway_program,
-            program->commit[0] != '\0' ? ", commit " : "", program->commit);
 }

@@ -8,7 +8,6 @@ void help_command(const struct command *command, FILE *out);
 
 struct program; /* program.h */
 void help_program(const struct program *program, FILE *out);
-void help_version(const struct program *program, FILE *out);
 
 /* Print "  NAME  text" with names of `width` characters; the text wraps at the terminal's width. */
 void help_entry(const char *name, int width, const char *text, FILE *out);

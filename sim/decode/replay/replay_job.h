@@ -88,16 +88,13 @@ uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);
  * full hits within .3 points of one that has seen the 480 steps before, and one of 70 % within .8.
  * If they began empty, they would hit up to 1.6 and 3.5 points less. */
 
-/* Can caches of the policy be filled? Not if it chooses a set by itself or by queries, or if a
- * block's position decides. */
-static inline bool replay_can_fill(const struct policy_kind *policy)
-{
-    return !policy->needs_queries && !policy->chooses_own && !policy->by_position;
-}
-
+/* Caches cannot be filled whose policy chooses a set by itself or by queries, or where a block's
+ * position decides. */
 static inline bool replay_fills(const struct replay_plan *plan)
 {
-    return plan->starts_full && replay_can_fill(plan->policy);
+    const struct policy_kind *policy = plan->policy;
+    return plan->starts_full && !policy->needs_queries && !policy->chooses_own &&
+           !policy->by_position;
 }
 
 /* The units outside the window in that order; `units` and `mass` [units of the trace] are its
