@@ -272,13 +272,10 @@ static void print_tiers(const struct result *result, FILE *out)
         out,
         " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%.",
         100 * known, 100 * gpu, 100 * found);
-    if (found < 0.02) {
-        fputs(why_nothing_is_found(known, gpu), out);
-        return;
-    }
-    double took = waited(result, "load") / (found * tokens);
+    fputs(found < 0.02 ? why_nothing_is_found(known, gpu) : "", out);
+    double took = waited(result, "load") / (fmax(found, 0.02) * tokens);
     double computed = waited(result, "prefill") / ((1 - gpu - found) * tokens);
-    if (took > computed) {
+    if (found >= 0.02 && took > computed) {
         fprintf(out,
                 " One token from there takes its request %.2g us, computing one %.2g: short "
                 "prefixes cost more than they save (mechanisms.prefix_cheaper computes them).",

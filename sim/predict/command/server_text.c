@@ -487,7 +487,7 @@ static bool complete_program(const struct server_program *program, struct stated
 
 static bool stated_complete(struct server_text *said, struct error *why)
 {
-    enum { BLOCK = 16 };
+    enum { BLOCK = 16 }; /* of a tier, unless pages are no whole ones */
     struct stated_key *all = said->keys.all;
     const struct stated_key *tree = &all[STATED_DRAFT_TREE], *page = &all[STATED_PAGE_TOKENS];
     if (said->keys.fits_length) { /* of a log, the length before it was fitted */
@@ -517,9 +517,10 @@ static bool stated_complete(struct server_text *said, struct error *why)
     }
     uint64_t tokens = stated_number(page, 1);
     bool tiered = says(&all[STATED_SYSTEM], said->program->tiered);
-    if (page->value[0] != '\0' && tiered) { /* of a host tier: whole blocks here */
-        set_number(&all[STATED_PREFIX_UNIT], page, (tokens + BLOCK - 1) / BLOCK * BLOCK, "tok");
-    } else if (tokens > 1) {
+    if (page->value[0] != '\0' && tiered) {
+        set_number(&all[STATED_PREFIX_UNIT], page, tokens, "tok");
+    }
+    if (tiered ? tokens % BLOCK != 0 && page->value[0] != '\0' : tokens > 1) {
         set_number(&all[STATED_PREFIX_BLOCK], page, tokens, "tok");
     }
     complete_drafts(all);
