@@ -56,17 +56,6 @@ static bool replay_resident(const struct mass_view *view, struct ledger *ledger,
     return good;
 }
 
-/* The number of resident heads that select, over all layers. */
-static uint64_t count_selecting(const struct mass_view *view)
-{
-    const struct plan *plan = view->plan;
-    uint64_t heads = 0;
-    for (uint32_t l = 0; l < plan->layers; l++) {
-        heads += setup_attends_own(view->setup, l) ? 0 : plan->kv_heads - plan->offloaded[l];
-    }
-    return heads;
-}
-
 /* Add the mass of a layer's rows; nothing if there are none. */
 static void mass_add_rows(const struct plan *plan, const struct ledger_row *rows, uint32_t layer,
                           struct mass *out)
@@ -86,7 +75,10 @@ static bool mass_add(const struct mass_view *view, const struct ledger *ledger, 
     const struct ledger_row *rows = ledger != NULL ? ledger_part(ledger, view->cohort) : NULL;
     bool chooses = rows != NULL && view->setup->mechanisms->policy->chooses_own;
     uint32_t sequences = plan->cohorts[view->cohort].sequences;
-    bool selecting = sequences > 0 && count_selecting(view) > 0;
+    bool selecting = false; /* heads in HBM */
+    for (uint32_t l = 0; sequences > 0 && l < plan->layers; l++) {
+        selecting |= !setup_attends_own(view->setup, l) && plan->kv_heads > plan->offloaded[l];
+    }
     struct ledger resident;
     ledger_init(&resident);
     if (selecting && !replay_resident(view, &resident, why)) {

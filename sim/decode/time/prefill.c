@@ -106,13 +106,6 @@ static bool prefill_put_index(struct pipe *pipe, struct error *why)
            work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why);
 }
 
-static bool prefill_put_attention(struct pipe *pipe, struct error *why)
-{
-    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND);
-    struct kernel kernel = prefill_attention_work(pipe);
-    return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, ENGINE_NONE, NULL, why);
-}
-
 /* The GPU's time for a whole pass. */
 static double pass_ns(const struct pipe *pipe)
 {
@@ -179,8 +172,10 @@ static bool put_pass(struct pipe *pipe, struct error *why)
            stage_overhead(pipe, pipe->layer, why) &&
            (bytes == 0 || put_leaving(pipe, bytes, &left, why)) &&
            put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
-           prefill_put_attention(pipe, why) && put_operators(pipe, MODEL_POST, ENGINE_NONE, why) &&
-           prefill_put_exchanges(pipe, why);
+           work_put_kernel(pipe, PART_COMPUTE, prefill_attention_work(pipe),
+                           cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND), ENGINE_NONE, NULL,
+                           why) &&
+           put_operators(pipe, MODEL_POST, ENGINE_NONE, why) && prefill_put_exchanges(pipe, why);
 }
 
 /* The first layer's weights are loaded like those of any other, as if a layer came before it. */
