@@ -8,7 +8,6 @@
 #include "cli/report/report.h"
 #include "cli/runs/run_explained.h"
 #include "core/array.h"
-#include "core/named.h"
 #include "core/node.h"
 #include "core/units.h"
 #include "model/sharding.h"
@@ -114,19 +113,6 @@ static bool check_fleet(const struct arguments *arguments, const char *machines,
         }
     }
     return true;
-}
-
-/* A machine where the model belongs, and the other way round? */
-static bool check_order(const char *const *names, struct error *why)
-{
-    char canonical[NAMED_SIZE];
-    if (!named_canonical(&named_machine, names[0], canonical) ||
-        !named_canonical(&named_model, names[1], canonical)) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "'%s' is a machine and '%s' is a model: the model comes first",
-                names[0], names[1]);
-    return error_expect(why, "spillway advise %s %s", names[1], names[0]);
 }
 
 /* "key=VALUE" for each operand and option, then what --set says, which has the last word. Of several
@@ -470,8 +456,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     with.candidates.prices = arguments_text(arguments, ADVISE_PRICE);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
-    bool good = check_order(names, why) && check_fleet(arguments, names[1], why) &&
-                load_scenario(arguments, scenario, why);
+    bool good = check_fleet(arguments, names[1], why) && load_scenario(arguments, scenario, why);
     bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
                              is_fleet(arguments));
     good = good &&
