@@ -154,7 +154,7 @@ static bool is_told(const struct search *search, uint32_t value)
  * or holds; PLANNING_NONE if it is near enough. */
 static uint32_t next_edge(const struct search *search, int64_t step)
 {
-    enum { NEAR = 2 };
+    enum { NEAR = 1 };
     int64_t last = search->grid.count - 1, inner = search->found, outer = inner;
     bool clear = false;
     for (int64_t i = inner; i >= 0 && i <= last && !clear; i += step) {
@@ -166,7 +166,7 @@ static uint32_t next_edge(const struct search *search, int64_t step)
         }
     }
     int64_t reach = step * (inner - search->found), gap = step * (outer - inner);
-    int64_t next = inner + step * (clear ? gap / 2 : reach > NEAR ? reach : 2 * NEAR);
+    int64_t next = inner + step * (clear ? gap / 2 : reach > 2 ? reach : 4);
     next = next < 0 ? 0 : next > last ? last : next;
     return (clear && gap <= NEAR) || next == inner ? PLANNING_NONE : (uint32_t)next;
 }
