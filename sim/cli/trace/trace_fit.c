@@ -2,14 +2,12 @@
  * from the profile, differs from the recording and from others. */
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/trace/trace_argument.h"
-#include "core/array.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "core/units.h"
@@ -71,31 +69,19 @@ static bool beside_twin_check_shape(const struct fitted *fitted, const struct tr
                         profile->recent);
 }
 
-/* Show the layers of `recording` that the fitted one has, and gather their heads in `profile`. */
-static bool share_layers(const struct fitted *fitted, struct trace *recording,
-                         struct trace_profile *profile, struct error *why)
+/* Of one model, they are of the same layers. */
+static bool check_layers(const struct fitted *fitted, const struct trace *recording,
+                         struct error *why)
 {
-    uint32_t count = 0, layers = trace_header(recording)->layers, kv_heads = profile->kv_heads;
-    uint32_t *shared = array_zeroed(layers, sizeof *shared, why);
-    const struct trace_profile_head *from = profile->heads;
-    profile->heads = array_zeroed((size_t)layers * kv_heads, sizeof *profile->heads, why);
-    bool ok = shared != NULL && profile->heads != NULL;
-    for (uint32_t layer = 0; ok && layer < layers; layer++) {
-        uint32_t at;
-        if (trace_find_layer(fitted->recording, trace_model_layer(recording, layer), &at)) {
-            memcpy(profile->heads + (size_t)count * kv_heads, from + (size_t)at * kv_heads,
-                   kv_heads * sizeof *from);
-            shared[count++] = layer;
-        }
+    uint32_t layers = trace_header(recording)->layers, at;
+    bool same = layers == fitted->profile->layers;
+    for (uint32_t layer = 0; same && layer < layers; layer++) {
+        uint32_t own = trace_model_layer(recording, layer);
+        same = trace_find_layer(fitted->recording, own, &at);
     }
-    profile->layers = count;
-    if (ok && count == 0) {
-        ok = error_set(why, trace_path(recording), 0,
-                       "it has none of the model's layers that were fitted");
-    }
-    ok = ok && (count == layers || trace_choose_layers(recording, shared, count, why));
-    free(shared);
-    return ok;
+    return same || (error_set(why, trace_path(recording), 0,
+                              "its layers are not those of the model that were fitted"),
+                    error_expect(why, "layers that both have, by --layers"));
 }
 
 /* The mean figures of twins at `context` tokens. */
@@ -120,27 +106,18 @@ static bool draw_twins(const struct fitted *fitted, const struct trace_profile *
     return ok;
 }
 
-/* Compare the recording with its twin. If both recordings are of one model, the comparison is over the
- * layers that both have, and shows only these of the recording. Fails if units or window differ, or if
- * the two have no layer in common. */
+/* Compare the recording with its twin. Fails if units, window or, of one model, layers differ. */
 static bool beside_twin_make(struct beside_twin *report, struct error *why)
 {
     const struct fitted *fitted = report->fitted;
     struct trace *recording = report->recording;
-    struct trace_profile heads = *fitted->profile;
     report->is_own = recording == fitted->recording;
     report->is_same_model = same_model(recording, fitted->recording);
-    if (!beside_twin_check_shape(fitted, recording, why)) {
-        return false;
-    }
-    bool some = report->is_same_model && !report->is_own;
-    bool ok = !some || share_layers(fitted, recording, &heads, why);
-    ok = ok && likeness_measure(recording, fitted->share, 0, report->was, why) &&
-         draw_twins(fitted, &heads, recording, trace_header(recording)->context, report->is, why);
-    if (some) {
-        free(heads.heads);
-    }
-    return ok;
+    return beside_twin_check_shape(fitted, recording, why) &&
+           (!report->is_same_model || check_layers(fitted, recording, why)) &&
+           likeness_measure(recording, fitted->share, 0, report->was, why) &&
+           draw_twins(fitted, fitted->profile, recording, trace_header(recording)->context,
+                      report->is, why);
 }
 
 /* ---- JSON ---- */

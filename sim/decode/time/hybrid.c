@@ -70,10 +70,26 @@ static struct ledger_row row_for_cpu(const struct pipe *pipe, uint32_t layer)
                : *row;
 }
 
+static bool put_copy(struct pipe *pipe, enum way_id way, double bytes, engine_task_id after,
+                     engine_task_id *out, struct error *why)
+{
+    struct trust trust = work_trust;
+    struct work work = work_over(pipe, PART_SYNC, way, bytes);
+    engine_task_id started;
+    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
+    if (!work_put_thread(pipe, PART_LAUNCH, call, after, trust, &started, why)) {
+        return false;
+    }
+    work.resource = way == WAY_IN ? PIPE_NO_QUEUE : work.resource; /* between parts of weights */
+    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work_wait_for(&work, started);
+    work_wait_for(&work, way == WAY_OUT ? pipe->last[PIPE_MAIN] : ENGINE_NONE);
+    return work_put(pipe, &work, out, why);
+}
+
 /* Move Q to the host: by a copy, or by the kernel's own stores and a flag. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row row = row_for_cpu(pipe, layer);
     if (row.for_cpu == 0) {
         return true;
@@ -84,21 +100,14 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     if (selected && !fetch_retrieve(pipe, layer, why)) {
         return false;
     }
+    if (pipe->mechanisms->sync == SYNC_CPU) {
+        return put_copy(pipe, WAY_OUT, bytes, ENGINE_NONE, &pipe->at[layer].selected, why);
+    }
     struct work work = work_over(pipe, PART_SYNC, WAY_OUT, bytes);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
-    if (m->sync == SYNC_CPU) {
-        struct trust trust = work_trust;
-        engine_task_id started;
-        double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
-        if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
-            return false;
-        }
-        work_wait_for(&work, started);
-    } else {
-        work.resource = PIPE_NO_QUEUE;
-        work.fixed_trust = work_trust;
-        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-    }
+    work.resource = PIPE_NO_QUEUE;
+    work.fixed_trust = work_trust;
+    work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
     return work_put(pipe, &work, &pipe->at[layer].selected, why);
 }
 
@@ -245,23 +254,6 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
     work_wait_for(&work, launched);
     work_wait_for(&work, pipe->at[layer].answered);
     return work_put(pipe, &work, NULL, why);
-}
-
-static bool put_copy(struct pipe *pipe, enum way_id way, double bytes, engine_task_id after,
-                     engine_task_id *out, struct error *why)
-{
-    struct trust trust = work_trust;
-    struct work work = work_over(pipe, PART_SYNC, way, bytes);
-    engine_task_id started;
-    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
-    if (!work_put_thread(pipe, PART_LAUNCH, call, after, trust, &started, why)) {
-        return false;
-    }
-    work.resource = way == WAY_IN ? PIPE_NO_QUEUE : work.resource; /* between parts of weights */
-    work.rate /= cost_uplink_sharers(pipe->setup, &work.rate_trust);
-    work_wait_for(&work, started);
-    work_wait_for(&work, way == WAY_OUT ? pipe->last[PIPE_MAIN] : ENGINE_NONE);
-    return work_put(pipe, &work, out, why);
 }
 
 /* The thread waits for the query, and for the KV to be in host memory. */
