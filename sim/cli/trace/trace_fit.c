@@ -124,18 +124,6 @@ static bool beside_twin_make(struct beside_twin *report, struct error *why)
 
 enum { DIGITS = 6 };
 
-static void fit_report_print_figure(const struct beside_twin *report, uint32_t f,
-                                    struct json_writer *json)
-{
-    json_begin(json, likeness_figures[f].name, '{');
-    json_put_number(json, "recording", report->was[f], DIGITS);
-    json_put_number(json, "twin", report->is[f], DIGITS);
-    if (report->is_own) {
-        json_put_number(json, "twice_the_context", report->is_twice[f], DIGITS);
-    }
-    json_end(json, '}');
-}
-
 static bool fit_report_json(const struct beside_twin *report, struct error *why)
 {
     const struct trace_header *header = trace_header(report->recording);
@@ -153,7 +141,13 @@ static bool fit_report_json(const struct beside_twin *report, struct error *why)
     json_put(&json, "layers", "%u", header->layers);
     json_put(&json, "chosen_layers", report->chosen ? "true" : "false");
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        fit_report_print_figure(report, f, &json);
+        json_begin(&json, likeness_figures[f].name, '{');
+        json_put_number(&json, "recording", report->was[f], DIGITS);
+        json_put_number(&json, "twin", report->is[f], DIGITS);
+        if (report->is_own) {
+            json_put_number(&json, "twice_the_context", report->is_twice[f], DIGITS);
+        }
+        json_end(&json, '}');
     }
     json_end(&json, '}');
     putchar('\n');
@@ -225,12 +219,10 @@ static bool report_recording(const struct arguments *arguments, struct beside_tw
                              struct error *why)
 {
     const struct fitted *fitted = report->fitted;
-    bool ok =
-        beside_twin_make(report, why) &&
-        (!report->is_own || draw_twins(fitted, fitted->profile, fitted->recording,
-                                       2 * fitted->profile->context, report->is_twice, why)) &&
-        (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
-    return ok;
+    return beside_twin_make(report, why) &&
+           (!report->is_own || draw_twins(fitted, fitted->profile, fitted->recording,
+                                          2 * fitted->profile->context, report->is_twice, why)) &&
+           (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
 }
 
 static bool report_checks(const struct arguments *arguments, const struct fitted *fitted,

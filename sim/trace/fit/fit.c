@@ -188,13 +188,6 @@ static bool check_recording(const struct trace *recording, double share, struct 
     return true;
 }
 
-/* The octave of the nearest units that a demand can have. */
-static uint32_t nearest_octave(uint32_t recent)
-{
-    uint32_t octave = 31 - (uint32_t)__builtin_clz(recent + 1);
-    return octave < 16 ? octave : 16;
-}
-
 /* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens". */
 static void fit_describe(const struct trace_header *header, uint32_t steps,
                          struct trace_profile *profile)
@@ -235,6 +228,8 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
         .share = share,
         .steps = header->steps < FIT_MOST_STEPS ? header->steps : FIT_MOST_STEPS,
     };
+    uint32_t nearest =
+        31 - (uint32_t)__builtin_clz(header->recent + 1); /* that a demand can have */
     *profile = (struct trace_profile){
         .layers = header->layers,
         .kv_heads = header->kv_heads,
@@ -243,7 +238,7 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
         .context = header->context,
         .sinks = header->sinks,
         .recent = header->recent,
-        .first_octave = nearest_octave(header->recent),
+        .first_octave = nearest < 16 ? nearest : 16,
     };
     fit_describe(header, fit.steps, profile);
     profile->heads =

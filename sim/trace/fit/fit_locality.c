@@ -155,24 +155,18 @@ static void fit_locality_sum_up(const struct locality_measurement *all, struct f
     }
 }
 
-/* How many tiles stand for each that is read, so that about `steps` steps are read. */
-static uint32_t one_tile_in(const struct trace_header *header, uint32_t steps)
-{
-    uint32_t tiles = trace_tiles(header), read = steps / header->steps_per_tile;
-    return read == 0 ? tiles : (tiles + read - 1) / read;
-}
-
 bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
                           uint32_t steps, uint32_t threads, struct fit_locality *out,
                           struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
+    uint32_t tiles = trace_tiles(header), read = steps / header->steps_per_tile;
     struct locality_measurement all = {
         .trace = trace,
         .header = header,
         .shape = demand_shape(header, (uint32_t)lround(selection->share * header->units),
                               selection->sinks, selection->recent),
-        .every = one_tile_in(header, steps),
+        .every = read == 0 ? tiles : (tiles + read - 1) / read, /* of so many tiles one is read */
     };
     all.sums = array_zeroed(header->layers, sizeof *all.sums, why);
     bool ok = all.sums != NULL &&

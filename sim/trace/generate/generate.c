@@ -415,19 +415,13 @@ static void latent_draw_lasting(const struct latent *latent, uint32_t k, uint32_
     }
 }
 
-/* The key of direction i: the head's, or the layer's. What query heads do not share is the head's.
- */
-static uint64_t latent_key_of(const struct latent *latent, uint32_t query_head, uint32_t i)
-{
-    uint64_t chance = hash_at(stream(latent, ALIKE, SHARED), i) >> 32;
-    bool is_alike = query_head == SHARED && (double)chance < latent->keys.alike * 0x1p32;
-    return is_alike ? latent->keys.layer : latent->keys.head;
-}
-
+/* The key of a direction is the head's, or the layer's. What query heads do not share is the head's. */
 static void draw_parts(const struct latent *latent, uint32_t query_head, struct latent_parts *out)
 {
     for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
-        uint64_t key = latent_key_of(latent, query_head, i);
+        uint64_t chance = hash_at(stream(latent, ALIKE, SHARED), i) >> 32;
+        bool is_alike = query_head == SHARED && (double)chance < latent->keys.alike * 0x1p32;
+        uint64_t key = is_alike ? latent->keys.layer : latent->keys.head;
         uint64_t phases = stream_of(key, PHASE, query_head);
         uint64_t signs = stream_of(key, SIGN, query_head);
         uint64_t normals = stream_of(key, NORMAL, query_head);
