@@ -44,8 +44,8 @@ struct prefix_tier {
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
     bool takes_loads;                 /* keeps what is loaded through it from tiers below */
-    bool used_by_loads;      /* below tier 1: only a block that is loaded from it counts as used */
-    uint32_t least_asked;    /* a block is saved once this many requests held it; 0: 1 */
+    bool used_by_loads;               /* only a block that is loaded from it counts as used */
+    uint32_t least_asked;             /* a block is saved once this many requests held it; 0: 1 */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */

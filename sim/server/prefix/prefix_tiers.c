@@ -233,8 +233,8 @@ void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = 1; k < tiers->count; k++) {
         bool loads = prefix_tiers_source(tiers, id) == k && !block_pool_knows(tiers->gpu, id);
-        bool counts =
-            k == 1 ? !is_rare(tiers, 1, id) : loads || !tiers->options->lower[k - 1].used_by_loads;
+        bool counts = (loads || !tiers->options->lower[k - 1].used_by_loads) &&
+                      (k > 1 || !is_rare(tiers, 1, id));
         if (counts && tier_has(&tiers->lower[k], id)) {
             block_store_offer(tiers->lower[k].store, id);
         }

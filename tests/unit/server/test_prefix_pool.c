@@ -218,10 +218,37 @@ static void an_endless_pool_is_the_traces_bound(void **state)
     }
 }
 
+/* Three prompts for a pool of two: what was found on the GPU is as old as before, if only loads count. */
+static void what_the_gpu_has_grows_old_in_the_pool(void **state)
+{
+    const uint32_t chunks[] = {0, 1, 0, 2, 0}, server_of[] = {0, 0, 0, 0, 1};
+    struct requests requests = no_requests();
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        add_request(&requests, &chunks[i], 1, CHUNK, 1);
+    }
+    for (uint32_t loads = 0; loads < 2; loads++) {
+        struct prefix_totals totals = {.requests = 0};
+        const struct prefix_options options = {
+            .block_tokens = BLOCK,
+            .gpu_keeps = true,
+            .gpu_blocks = 100,
+            .lower_count = 1,
+            .lower[0] = {.blocks = 2 * PER_CHUNK,
+                         .policy = policy_find("lru", NULL, 0, &why),
+                         .used_by_loads = loads > 0,
+                         .write = PREFIX_WRITE_FILL},
+        };
+        assert_true(prefix_replay_shared(&options, &requests, server_of, 2, &totals, &why));
+        assert_int_equal(totals.found[1], loads > 0 ? 0 : (PER_CHUNK - 1) * BLOCK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pool_holds_what_any_server_left),
+        cmocka_unit_test(what_the_gpu_has_grows_old_in_the_pool),
         cmocka_unit_test(an_endless_pool_is_the_traces_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
