@@ -7,7 +7,9 @@
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
+#include "core/node.h"
 #include "core/text.h"
+#include "predict/scenario/scenario.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
 #include "study/papers/measured_server.h"
@@ -129,24 +131,58 @@ struct comparison {
     uint32_t runs; /* so far */
 };
 
-/* As YAML: of all that the run's scenario states, the keys that tell servers and loads apart. */
+static void leave_out_same(json_t *object, const json_t *other)
+{
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(object, next, key, value)
+    {
+        const json_t *same = json_object_get(other, key);
+        if (same != NULL && json_equal(value, same)) {
+            json_object_del(object, key);
+        } else if (json_is_object(value)) {
+            leave_out_same(value, same);
+        }
+    }
+}
+
+/* The names of the run's model, machine, system, engine and load, and all else that its scenario states and
+ * they do not set. The caller frees it. */
+static char *row_settings(const char *text)
+{
+    static const char *const names[] = {"model", "hardware", "system", "engine", "workload"};
+    struct error unseen;
+    struct scenario named;
+    struct point point;
+    json_t *all = json_loads(text, 0, NULL), *row = json_object();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_object_set(row, names[i], json_object_get(all, names[i]));
+    }
+    char *map = json_dumps(row, 0);
+    struct node *node = node_parse(map, strlen(map), "row", &unseen);
+    bool good = scenario_init(&named, &unseen) && node != NULL;
+    if (good && scenario_set(&named, node, &unseen) && scenario_point(&named, 0, &point, &unseen)) {
+        json_t *set = json_loads(point.scenario, 0, NULL);
+        leave_out_same(all, set);
+        json_decref(set);
+        point_release(&point);
+    }
+    scenario_release(&named);
+    node_destroy(node);
+    json_object_update_missing(row, all);
+    free(map);
+    map = json_dumps(row, 0);
+    json_decref(row);
+    json_decref(all);
+    return map;
+}
+
+/* As YAML. */
 static bool print_as_row(const struct result *result, const struct measured *measured,
                          struct error *why)
 {
-    static const char *const keys[] = {
-        "model",           "hardware",      "system",          "engine",     "dtype",
-        "tensor_parallel", "data_parallel", "expert_parallel", "hbm_usable", "max_sequences",
-        "batched_tokens",  "workload",      "clients",         "rate"};
-    char set[2048] = "", served[256] = "";
-    json_t *scenario = json_loads(result->scenario, 0, NULL);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        char *value = json_dumps(json_object_get(scenario, keys[i]), JSON_ENCODE_ANY);
-        if (value != NULL) {
-            text_append(set, sizeof set, "%s%s: %s", set[0] ? ", " : "", keys[i], value);
-        }
-        free(value);
-    }
-    json_decref(scenario);
+    char served[256] = "";
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         if (measured_figures[i].key != NULL && measured->value[i] > 0) {
             text_append(served, sizeof served, "%s%s: %.6g%s", served[0] ? ", " : "",
@@ -158,8 +194,10 @@ static bool print_as_row(const struct result *result, const struct measured *mea
         return error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured");
     }
     const struct cell *cells = result->cells;
-    printf("  - what: %s on %s\n    set: {%s}\n    served: {%s}\n",
-           cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text, set, served);
+    char *settings = row_settings(result->scenario);
+    printf("  - what: %s on %s\n    set: %s\n    served: {%s}\n", cells[COLUMN(model)->index].text,
+           cells[COLUMN(hardware)->index].text, settings, served);
+    free(settings);
     return true;
 }
 
@@ -190,8 +228,7 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     if (compare_measured_print_notes(&result, measured)) {
         print_measured_keys(&result, measured);
     }
-    printf("basis of the machine's figures: %s\n\n",
-           cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
+    putchar('\n');
     frame_destroy(frame);
     result_release(&result);
     return ok;
