@@ -277,14 +277,19 @@ static uint32_t points_of(const struct axis_reading *reading, uint32_t usual)
     return reading->base->points > 0 ? reading->base->points : usual;
 }
 
-/* The share of the KV that the scenario's own budget holds. */
+/* The share of the context that the scenario's own budget holds, as KV or as activations. */
 static double own_share(const struct axis_base *base)
 {
     const struct setup *setup = &base->point->setup;
     const struct amount *budget = &setup->mechanisms->budget;
-    double kv = (double)base->plan->memory.in[TIER_HOST].kv / memory_host_copies(setup);
     if (budget->rest || budget->unit == UNIT_BYTES) {
-        return fmin((double)base->plan->memory.in[TIER_GPU].cache / kv, 1);
+        double held = 0, all = memory_mean_context(base->plan) * base->plan->batch;
+        for (uint32_t i = 0; i < base->plan->cohort_count; i++) {
+            const struct cohort *cohort = &base->plan->cohorts[i];
+            held += (double)cohort->sequences *
+                    (double)(cohort->sizes.cache_tokens + cohort->sizes.split.act_hbm);
+        }
+        return fmin(held / all, 1);
     }
     double times = setup_share(setup, &setup->mechanisms->selection);
     double share = budget->unit == UNIT_SHARE   ? budget->value

@@ -193,12 +193,6 @@ static bool is_axis(const struct whatif *whatif, const char *key)
     return is;
 }
 
-/* Clients that wait for their answers set the arrival rate themselves. */
-static bool has_clients(const struct whatif *whatif)
-{
-    return scenario_states(&whatif->scenario, "clients") || is_axis(whatif, "clients");
-}
-
 double whatif_arrivals(const struct whatif *whatif)
 {
     double rate = NAN;
@@ -227,7 +221,8 @@ static bool has_arrivals(const struct whatif *whatif)
         }
         any = any || cells[COLUMN(requests_in_per_s)->index].set;
     }
-    return any && !has_clients(whatif);
+    /* Clients that wait for their answers set the arrival rate themselves. */
+    return any && !scenario_states(&whatif->scenario, "clients") && !is_axis(whatif, "clients");
 }
 
 static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
@@ -341,21 +336,16 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
     }
 }
 
-/* Is this the scenario's own value? A machine does not name its link, so links of equal speed count
- * as the same. */
-static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
-{
-    return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
-           (strcmp(whatif->axes[axis].key, "hardware.link") == 0 &&
-            strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
-}
-
+/* A machine does not name its link, so links of equal speed count as the same. */
 static void whatif_find_own(const struct whatif *whatif, struct whatif_findings *findings)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
         bool own = true;
-        for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
-            own = own && is_own(whatif, axis, i);
+        for (uint32_t a = 0; a < whatif->axis_count; a++) {
+            const struct axis *axis = &whatif->axes[a];
+            own = own && (axis->values[whatif_value(whatif, a, i)].own ||
+                          (strcmp(axis->key, "hardware.link") == 0 &&
+                           strcmp(whatif->results[i].profile_hash, whatif->own_profile) == 0));
         }
         findings->own = own ? i : findings->own;
     }
