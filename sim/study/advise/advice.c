@@ -286,7 +286,8 @@ static double found_rate(const struct advice *advice)
                : 0;
 }
 
-/* The chosen form behind a router that knows no prompts: it is chosen if it holds as much. */
+/* The chosen form behind a router that knows no prompts: it is chosen if it holds as much. As another form
+ * that cannot be, it is left out if its search fails. */
 static bool try_in_turn(const struct scenario *scenario, const struct advice_options *options,
                         struct advice *out, struct error *why)
 {
@@ -296,13 +297,16 @@ static bool try_in_turn(const struct scenario *scenario, const struct advice_opt
         return true;
     }
     asked.form.routing = ROUTE_ROUND_ROBIN;
-    out->trial_count++;
-    bool good = try_plain(scenario, options, asked, trial, why);
-    double rate = good ? advice_rate(out, advice_trial_search(trial), &trial->form) : NAN;
+    struct error refused;
+    if (!try_plain(scenario, options, asked, trial, &refused)) {
+        trial_release(trial);
+        return stop_flag_check(options->study.runs->stop, why);
+    }
+    double rate = advice_rate(out, advice_trial_search(trial), &trial->form);
     double before = advice_rate(out, advice_plain(out), &trial->form);
-    out->plain =
-        rate * (1 + TIE_PERCENT / 100.0) >= before ? (uint32_t)(trial - out->trials) : out->plain;
-    return good;
+    out->plain = rate * (1 + TIE_PERCENT / 100.0) >= before ? out->trial_count : out->plain;
+    out->trial_count++;
+    return true;
 }
 
 /* ---- all systems ---- */
