@@ -245,28 +245,6 @@ static void note_rate(const struct advice *advice, const struct search *search,
         note_plain(search->depth != NULL ? NOTE_capacity_stream : NOTE_arrivals_drawn));
 }
 
-/* A system in another version of the same program is ahead of plain vLLM by the memory that it takes, too. */
-static void note_usable(const struct advice *advice, const struct search *search,
-                        struct runs_notes *notes)
-{
-    struct point own, plain;
-    struct error unseen;
-    if (!advice->serves || !scenario_point(&search->candidate->scenario, 0, &own, &unseen)) {
-        return;
-    }
-    if (scenario_point(&advice_plain(advice)->candidate->scenario, 0, &plain, &unseen)) {
-        double share = own.setup.hbm_usable, other = plain.setup.hbm_usable;
-        const char *program = own.engine.program, *with = plain.engine.program;
-        if (program != NULL && with != NULL && strcmp(program, with) == 0 && share != other) {
-            runs_notes_add_note(
-                notes, search->candidate->system,
-                note_make(NOTE_usable_differs, note_real(100 * share), note_real(100 * other)));
-        }
-        point_release(&plain);
-    }
-    point_release(&own);
-}
-
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
 static void machine_take_notes(const void *context, struct runs_notes *notes,
                                struct runs_notes *sources)
@@ -279,7 +257,6 @@ static void machine_take_notes(const void *context, struct runs_notes *notes,
             search->nearest != PLANNING_NONE ? &search->results[search->nearest] : result;
         if (result != NULL) {
             note_rate(advice, search, notes);
-            note_usable(advice, search, notes);
             runs_notes_add(notes, result);
         }
         if (nearest != NULL) {
