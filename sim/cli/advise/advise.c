@@ -488,6 +488,13 @@ static void advise_print_more(FILE *out)
           out);
 }
 
+static const struct command_hint advise_hints[] = {
+    {"from", "MODEL and MACHINE; your server as it is: 'spillway simulate --from FILE'"},
+    {"gpu", "--gpus N, how many; MACHINE is the word after MODEL"},
+    {"clients", "spillway plan --maximise clients=1:256; advise asks of a rate"},
+    {NULL, NULL},
+};
+
 const struct command command_advise = {
     .name = "advise",
     .operands = "MODEL MACHINE[,MACHINE]",
@@ -497,6 +504,7 @@ const struct command command_advise = {
                "spillway advise llama-3.1-70b h100-sxm --gpus 8 --set dtype.weights=fp8\n"
                "spillway advise llama-3.1-70b h100-sxm,l40s --rate 2 --price h100-sxm=2.5,l40s=0.9 "
                "\\\n    --workload synthetic:prompt=8000,output=500 --ttft 2s --tpot 50ms",
+    .hints = advise_hints,
     .options = advise_options,
     .more = advise_print_more,
     .run = advise_run,

@@ -59,15 +59,12 @@ static bool unknown_option(const struct command *command, const char *text, size
     if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
         alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
     }
-    if (command == &command_advise && strcmp(name, "from") == 0) {
-        return error_expect(
-            why, "MODEL and MACHINE; your server as it is: 'spillway simulate --from FILE'");
+    const struct command_hint *hint = command->hints;
+    while (hint != NULL && hint->name != NULL && strcmp(hint->name, name) != 0) {
+        hint++;
     }
-    if (command == &command_advise && strcmp(name, "gpu") == 0) {
-        return error_expect(why, "--gpus N, how many; MACHINE is the word after MODEL");
-    }
-    if (command == &command_advise && key != NULL && strcmp(key->name, "clients") == 0) {
-        return error_expect(why, "spillway plan --maximise clients=1:256; advise asks of a rate");
+    if (hint != NULL && hint->name != NULL) {
+        return error_expect(why, "%s", hint->expected);
     }
     if (option_number(command, "--set") >= 0 && alias != NULL) {
         bool map = key != NULL && key->example[0] == '{';

@@ -23,6 +23,11 @@ struct command_option {
     bool required;
 };
 
+/* An option of another command, or a key, that is asked for here, and what is meant. */
+struct command_hint {
+    const char *name, *expected; /* "from", what error_expect() takes */
+};
+
 struct arguments;
 
 struct command {
@@ -36,6 +41,7 @@ struct command {
     size_t kind_size;
     const char *summary;                  /* one sentence, without its full stop */
     const char *example;                  /* one that works; several have a line each */
+    const struct command_hint *hints;     /* ends with name NULL; NULL: none */
     const struct command_option *options; /* ends with name NULL; the command's enum counts them */
     void (*more)(FILE *out);              /* prints the rest of the help; NULL: nothing */
     bool (*run)(const struct arguments *arguments, struct error *why);

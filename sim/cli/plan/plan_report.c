@@ -200,22 +200,6 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
     }
 }
 
-/* A length was tried at some of the values of its range. */
-static void say_between(const struct planning *planning, const struct search *search, uint32_t next,
-                        char text[PLAN_ANSWER])
-{
-    const struct axis *axis = &search->axis;
-    bool up = planning->options.maximise;
-    const char *found = search_text(search, search->found), *other = search_text(search, next);
-    double apart =
-        fabs(search_value(search, search->found)->number - search_value(search, next)->number);
-    if (axis->ranges && axis->unit == UNIT_TOKENS && apart > 1) {
-        text_append(text, PLAN_ANSWER, "; --%s %s=%s:%s tries those between",
-                    up ? "maximise" : "minimise", axis->key, up ? found : other,
-                    up ? other : found);
-    }
-}
-
 /* What the next better value misses; or that the axis itself, not a target, limits the value. */
 static void say_next(const struct planning *planning, const struct search *search,
                      char text[PLAN_ANSWER])
@@ -236,7 +220,6 @@ static void say_next(const struct planning *planning, const struct search *searc
         } else {
             say_violation(planning, result, text);
         }
-        say_between(planning, search, next, text);
         return;
     }
     text_append(text, PLAN_ANSWER, "; the axis %s there",
