@@ -247,8 +247,8 @@ static const char *why_nothing_is_found(double known, double gpu)
            : gpu > known - 0.02
                ? " It has all that comes again, so tiers only cost; they help where it is too small "
                  "for that."
-               : " What comes again has left them, or is not there yet: more host_memory would keep "
-                 "it.";
+               : " What comes again was evicted from the tiers, or is still being saved: with more "
+                 "host_memory they keep it.";
 }
 
 /* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what would
@@ -277,8 +277,8 @@ static void print_tiers(const struct result *result, FILE *out)
     double computed = waited(result, "prefill") / ((1 - gpu - found) * tokens);
     if (found >= 0.02 && took > computed) {
         fprintf(out,
-                " One token from there takes its request %.2g us, computing one %.2g: short "
-                "prefixes cost more than they save (mechanisms.prefix_cheaper computes them).",
+                " Loading a token takes %.2g us, computing it %.2g us: short prefixes cost more "
+                "than they save (mechanisms.prefix_cheaper computes them).",
                 took / 1e3, computed / 1e3);
     }
 }
@@ -426,15 +426,6 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 
 /* ---- a point ---- */
 
-/* The memory of a server; what the caller frees. */
-static char *memory_text(const struct point *point, const struct run_context *runs,
-                         struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why) && write_memory(point, runs, file.out, why);
-    return text_close(&file, good, why);
-}
-
 /* The paragraph on a run's time, after its name among several; what the caller frees. */
 static char *times_text(const struct point *point, const char *name, struct result *result,
                         const struct run_context *runs, struct error *why)
@@ -461,7 +452,12 @@ static bool print_point(const struct point *point, const char *name, struct resu
                         const struct run_context *runs, char **shown, struct error *why)
 {
     bool serves = point_serves(point), timed = !serves || point->workload.timed;
-    char *memory = serves ? memory_text(point, runs, why) : NULL, *times = NULL;
+    char *memory = NULL, *times = NULL;
+    struct text_file file;
+    if (serves) {
+        memory = text_close(&file,
+                            text_open(&file, why) && write_memory(point, runs, file.out, why), why);
+    }
     bool good = (!serves || memory != NULL) &&
                 (!timed || (times = times_text(point, name, result, runs, why)) != NULL);
     bool told = memory == NULL || (*shown != NULL && strcmp(*shown, memory) == 0);

@@ -77,19 +77,15 @@ static const struct server_engine_runner *runner_of(const struct point *point)
     return model_is_routed(&point->setup.model) ? &engine->runner : &engine->dense;
 }
 
-/* Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:
+/* The sampler's run for as many sequences as a step may have: the step's hidden states and their
+ * last rows, twice; logits in bf16; and the sampler's own values. Triton's kernel keeps a row of
+ * the vocabulary for each of its programs.
+ *
+ * Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:
  * logits, probabilities and random numbers (Triton), or logits, masked logits and probabilities
  * (FlashInfer). PyTorch's sort of 128 rows or more has nine: logits and sorted logits, their
  * indices of 64 bits before and after, and the radix sort's second copy of a value and an index;
  * with fewer rows the most live after it: both logits, indices and probabilities. */
-static double sampler_values(enum server_engine_sampler sampler, double rows)
-{
-    return sampler == SAMPLER_NONE ? 0 : sampler != SAMPLER_SORT ? 3 : rows >= 128 ? 9 : 5;
-}
-
-/* The sampler's run for as many sequences as a step may have: the step's hidden states and their
- * last rows, twice; logits in bf16; and the sampler's own values. Triton's kernel keeps a row of
- * the vocabulary for each of its programs. */
 static double sampler_bytes(const struct point *point, double sms)
 {
     const struct model *model = &point->setup.model;
@@ -98,8 +94,9 @@ static double sampler_bytes(const struct point *point, double sms)
     double hidden = (double)model->hidden * BF16, words = model->vocabulary;
     enum server_engine_sampler sampler = runner_of(point)->sampler;
     double scratch = sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
+    double values = sampler == SAMPLER_NONE ? 0 : sampler != SAMPLER_SORT ? 3 : rows >= 128 ? 9 : 5;
     return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
-           (sampler_values(sampler, rows) * rows + scratch) * words * FP32;
+           (values * rows + scratch) * words * FP32;
 }
 
 /* ---- outside tensors -------------------------------------------------------------------- */
