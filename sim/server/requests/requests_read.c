@@ -113,6 +113,24 @@ static bool blame_value(const struct csv_reader *in, const char *key, const json
     return error_expect(why, "%s", expected);
 }
 
+/* A date in another unit would bring requests a thousand times too fast or too slowly. The first arrival
+ * tells: it is a date from 2008 to 2039 as seconds, milliseconds or less. */
+static bool check_arrival_unit(const struct requests_reading *reading, double arrival,
+                               struct error *why)
+{
+    double unit = reading->format->seconds, date = arrival;
+    while (date > 2.2e9) {
+        date /= 1000;
+    }
+    if (!isnan(reading->origin_s) || unit < 1e-3 || date < 1.2e9 ||
+        fabs(arrival * unit - date) < 1) {
+        return true;
+    }
+    error_set(why, reading->in.path, reading->in.line, "'%s' is %.15g, a date that is not in %s",
+              reading->format->arrival, arrival, unit < 1 ? "milliseconds" : "seconds");
+    return error_expect(why, "%.15g, and all others in that unit", nearbyint(date / unit));
+}
+
 static bool read_arrival(struct requests_reading *reading, const json_t *object, struct error *why)
 {
     const struct request_format *format = reading->format;
@@ -126,16 +144,10 @@ static bool read_arrival(struct requests_reading *reading, const json_t *object,
                blame_value(&reading->in, format->arrival, arrival,
                            "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
     }
-    /* A date in another unit would bring requests a thousand times too fast or too slowly. */
-    double value = json_number_value(arrival), unit = format->seconds;
-    bool date =
-        (unit == 1e-3 && value >= 1e9 && value < 1e10) || (unit >= 1e-3 && value * unit >= 1e10);
-    return arrival == NULL || (json_is_number(arrival) && !date) ||
-           blame_value(&reading->in, format->arrival, arrival,
-                       !date      ? "a number"
-                       : unit < 1 ? "in milliseconds"
-                                  : "in seconds",
-                       why);
+    return arrival == NULL ||
+           (json_is_number(arrival)
+                ? check_arrival_unit(reading, json_number_value(arrival), why)
+                : blame_value(&reading->in, format->arrival, arrival, "a number", why));
 }
 
 static bool read_length(const struct csv_reader *in, const json_t *object, const char *key,
@@ -482,7 +494,17 @@ static bool take_file(struct requests_reading *reading, struct error *why)
         object = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
     }
     bool one = json_object_get(object, "input_lens") != NULL;
+    size_t runs = one;
+    for (json_t *next = object; one && next != NULL; runs += next != NULL) { /* it is appended to */
+        next = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
+        json_decref(next);
+    }
     rewind(file);
+    if (runs > 1) {
+        json_decref(object);
+        error_set(why, reading->in.path, 0, "has %zu runs of a benchmark", runs);
+        return error_expect(why, "a file with one of them");
+    }
     bool ok = stop_flag_check(reading->options.stop, why) &&
               (one ? take_benchmark(reading, object, why) : take_lines(reading, why));
     json_decref(object);
