@@ -196,6 +196,7 @@ static void take_stated(const struct server_option *option, const char *value,
         said->keys.fits_length = true; /* as long as there is room */
     } else {
         setting_take_number(option, value, said, text, sizeof text);
+        said->keys.fits_length &= option->value != SERVER_VALUE_LENGTH || !said->typed;
         if (text[0] != '\0') {
             put(option, option->sets, text, said);
         }

@@ -7,6 +7,7 @@
 #include "core/units.h"
 #include "server/server_engine.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -112,15 +113,41 @@ static void read_metric(struct server_text *said, const char *metric)
     }
 }
 
-/* The number of the engine of a server that states its own pool in this metric, from 1; 0: none does. */
-static unsigned metric_engine(const char *metric)
+/* Count the engine of a server that states its own pool in this metric. */
+static void count_engine(struct server_text *said, const char *metric)
 {
     const char *at = strstr(metric, "engine=\"");
     unsigned engine = 0;
-    return at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
-                   sscanf(at, "engine=\"%4u\"", &engine) == 1
-               ? engine + 1
-               : 0;
+    if (at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
+        sscanf(at, "engine=\"%3u\"", &engine) == 1) {
+        said->engines += !said->engine_seen[engine];
+        said->engine_seen[engine] = true;
+    }
+}
+
+/* Refuse a line that says something of another server than earlier ones: "docker compose logs" prints names
+ * before lines ("NAME  | "), and so do "kubectl logs --prefix" ("[pod/NAME/CONTAINER] ") and stern
+ * ("POD-NAME INFO"). */
+static void check_source(struct server_text *said, const char *line)
+{
+    char source[sizeof said->source] = "", next = '\0';
+    sscanf(line, "%63[^ \t|] %c", source, &next);
+    bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
+               strpbrk(source, "=:'\"(") == NULL &&
+               (isupper((unsigned char)next) || next == '(' || next == '[');
+    bool says = false;
+    for (int i = 0; i < STATED_MOST; i++) {
+        says = says || said->keys.all[i].line == said->line;
+    }
+    if (!says || (next != '|' && !pod && strncmp(source, "[pod/", 5) != 0)) {
+        return;
+    }
+    if (said->source[0] == '\0') {
+        memcpy(said->source, source, sizeof source);
+    } else if (strcmp(said->source, source) != 0) {
+        error_expect(server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
+                     "the log of one server");
+    }
 }
 
 /* Does the line say that the server failed? The first such line is told. */
@@ -156,10 +183,10 @@ static void read_log(struct server_text *said, const char *line)
         } else if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
-            unsigned engine = metric_engine(rest);
-            said->engines = engine > said->engines ? engine : said->engines;
+            count_engine(said, rest);
             log_settings_read(said, line);
             read_metric(said, rest);
+            check_source(said, line);
             return;
         }
     }
@@ -400,18 +427,20 @@ static void complete_pool(const struct server_text *text, struct stated_key *all
     }
 }
 
-/* A size of each rank becomes that of all. */
+/* A size of each rank, or of each engine, becomes that of all: data-parallel ranks are engines. */
 static void complete_size(struct stated_key *all, int each, int whole)
 {
     char *unit, text[64];
-    double number = strtod(all[each].value, &unit);
-    double ranks = 1;
-    for (int id = STATED_TENSOR_PARALLEL; id <= STATED_PIPELINE_PARALLEL; id++) {
-        ranks *= (double)stated_number(&all[id], 1);
+    const struct stated_key *from = &all[all[whole].value[0] != '\0' ? whole : each];
+    double ranks = (double)stated_number(&all[STATED_DATA_PARALLEL], 1);
+    if (from == &all[each]) {
+        ranks *= (double)(stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
+                          stated_number(&all[STATED_PIPELINE_PARALLEL], 1));
     }
-    if (all[each].value[0] != '\0' && all[whole].value[0] == '\0') {
+    double number = strtod(from->value, &unit);
+    if (from->value[0] != '\0') {
         snprintf(text, sizeof text, "%.15g%s", number * ranks, unit);
-        set(&all[whole], &all[each], text);
+        set(&all[whole], from, text);
     }
 }
 
@@ -494,7 +523,9 @@ static bool stated_complete(struct server_text *said, struct error *why)
         all[STATED_REQUEST_TOKENS].value[0] = '\0';
     }
     for (int id = 0; id < STATED_MOST; id++) {
-        if (all[id].value[0] == '-') { /* in a log, and no later line says more */
+        if (all[id].value[0] == '-' && server_text_overrides(said, all[id].key)) {
+            all[id].value[0] = '\0';
+        } else if (all[id].value[0] == '-') { /* in a log, and no later line says more */
             said->line = all[id].line;
             error_expect(server_text_refuse(said, "'%s' is %s", all[id].said, all[id].value),
                          "a number above 0: without it a server is not modelled");

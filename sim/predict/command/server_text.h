@@ -69,6 +69,8 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
 
 /* ---- for the files that read it ---- */
 
+enum { SERVER_ENGINES_MOST = 1000 };
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 struct server_text {
@@ -87,7 +89,10 @@ struct server_text {
     int loops;        /* of a shell that start a command for each of several words */
     size_t once;      /* of the lines that a start has once, those that this one had */
     unsigned engines; /* whose metrics state a pool: data-parallel ranks */
-    uint64_t copies;  /* of the server, that a manifest runs */
+    bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
+    char source
+        [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
+    uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
 };
 
