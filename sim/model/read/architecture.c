@@ -87,7 +87,8 @@ static void read_table(void)
 {
     static const char *const keys[] = {"size_keys",         "class_keys", "renamed_keys",
                                        "plain_activations", "size_words", "harmless_keys",
-                                       "modules",           "classes",    NULL};
+                                       "modules",           "classes",    "encoders",
+                                       "other_words",       NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
@@ -221,6 +222,10 @@ static void find_unread(const struct node *object, const char *inside, size_t la
 
 bool keys_known(const struct node *decoder, const char *name, struct error *why)
 {
+    if (lists(architecture_list("encoders"), name, true)) {
+        node_error(decoder, why, "'%.60s' has no decoder, and keeps no KV", name);
+        return error_expect(why, "a model that generates");
+    }
     char unread[160] = "";
     uint32_t layers = 0;
     field_number(node_get(decoder, "num_hidden_layers"), 0, LAYERS_MOST, &layers);
@@ -230,6 +235,10 @@ bool keys_known(const struct node *decoder, const char *name, struct error *why)
     }
     error_input(why, decoder->file, 0,
                 "unknown architecture '%.60s' has keys that are not understood: %s", name, unread);
+    if (lists(architecture_list("other_words"), unread, true)) {
+        return error_expect(
+            why, "a decoder of attention alone, or a class of models/architectures.yaml");
+    }
     return error_expect(why, "--set model.architectures=LlamaForCausalLM to read it as that class, "
                              "or model.KEY=null to leave such a key out");
 }

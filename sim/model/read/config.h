@@ -127,7 +127,7 @@ const char *architecture_nearest_key(const char *key);
 /* Give the values of `decoder` the names that the readers know. */
 bool keys_rename(struct node *decoder, struct error *why);
 
-/* Refuse an architecture that has no row, if its config has keys that may decide a size and that no
+/* Refuse an architecture that has no row, if it has no decoder, or its config has keys that may decide a size and that no
  * reader knows. `name` is the class. */
 bool keys_known(const struct node *decoder, const char *name, struct error *why);
 

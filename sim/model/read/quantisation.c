@@ -199,6 +199,11 @@ static bool integer_dtype(const struct node *config, const char *key, enum dtype
 static bool read_bits(const struct node *config, struct model *model, struct error *why)
 {
     bool head = false;
+    const struct node *dynamic = node_stated(config, "dynamic");
+    if (dynamic != NULL && dynamic->count > 0) {
+        field_error(config, "dynamic", why, "gives some modules bits of their own");
+        return error_expect(why, "the same bits for all");
+    }
     if (!integer_dtype(config, "bits", &model->weights, why) ||
         !node_bool(config, "lm_head", &head, why)) {
         return false;
@@ -271,6 +276,13 @@ static bool read_compressed(const struct node *config, struct model *model, stru
         if (weights == NULL) {
             node_error(group, why, "'%s' does not quantise weights", group->key);
             return error_expect(why, "'weights' with 'num_bits' and 'type'");
+        }
+        const struct node *targets = node_stated(group, "targets");
+        const char *target =
+            targets != NULL && targets->count == 1 ? targets->children[0]->text : NULL;
+        if (targets != NULL && (target == NULL || strcmp(target, "Linear") != 0)) {
+            field_error(group, "targets", why, "names some modules");
+            return error_expect(why, "[\"Linear\"], which are all");
         }
         if (!read_scheme(weights, &dtype, why)) {
             return false;
