@@ -190,6 +190,7 @@ static const char *const rounding_words[] = {
 static const struct node_field refusal_fields[] = {
     NODE_FIELD("experts", TEXT, engine_refusal, experts),
     NODE_FIELD("weights", TEXT, engine_refusal, weights),
+    NODE_FIELD("model", TEXT, engine_refusal, model),
     NODE_FIELD("kv", TEXTS, engine_refusal, kv),
     NODE_FIELD("indexer", YES, engine_refusal, indexer),
     NODE_FIELD("blocks", YES, engine_refusal, blocks),

@@ -191,6 +191,7 @@ struct engine_refusal {
     const char *reason;    /* its name */
     const char *experts;   /* the type of their weights */
     const char *weights;   /* the type of all others */
+    const char *model;     /* its class */
     const struct node *kv; /* a list of types of KV; NULL: any */
     bool indexer;          /* the model's own indexer selects */
     bool blocks;        /* a GPU's slice of an expert is no multiple of the checkpoint's blocks */

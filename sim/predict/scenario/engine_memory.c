@@ -372,6 +372,7 @@ static bool refusal_holds(const struct engine_refusal *refusal, const struct set
     bool on_gpu = (refusal->below == 0 && refusal->from == 0) || (capability > 0 && outside);
     return on_gpu && kv && (!refusal->indexer || setup_indexes(setup)) &&
            (!refusal->blocks || splits_blocks(model)) &&
+           (refusal->model == NULL || strcmp(refusal->model, model->architecture) == 0) &&
            (refusal->weights == NULL ||
             strcmp(refusal->weights, dtype_name(model->weights)) == 0) &&
            (refusal->experts == NULL ||
