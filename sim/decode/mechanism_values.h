@@ -1,5 +1,5 @@
-/* The values of mechanisms: struct mechanisms and the words of its choices. Who includes this depends on
- * mechanisms.def; others know a system by the functions of mechanisms.h. */
+/* The values of mechanisms: struct mechanisms and the words of its choices. A file that includes this
+ * is rebuilt for each new mechanism; others ask by the functions of mechanisms.h. */
 #pragma once
 
 #include "decode/mechanisms.h"

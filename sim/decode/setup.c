@@ -65,7 +65,9 @@ static bool chooses_all(const struct setup *setup)
 
 const char *setup_lossless(const struct setup *setup)
 {
-    bool exact = setup->mechanisms->ffn_active >= 1, own = exact; /* else neurons are left out */
+    const struct mechanisms *m = setup->mechanisms;
+    bool exact = m->ffn_active >= 1 && !mechanisms_remake_keys(m); /* all neurons, all of a key */
+    bool own = exact;
     for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
         struct setup at = setup_at(setup, setup_cohort(setup, i).context);
         for (uint32_t l = 0; l < setup->model.layer_count && !chooses_all(&at); l++) {
@@ -114,7 +116,7 @@ void setup_resolve_native(struct setup *setup)
 {
     struct mechanisms *m = setup->mechanisms;
     /* A copy engine cannot move the scattered tokens of a selection. */
-    bool contiguous = mechanisms_offload(m) && m->attention != ATTEND_CPU &&
+    bool contiguous = mechanisms_offload(m) && !mechanisms_cpu_selects(m) &&
                       (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
     if (setup_indexes(setup) && !contiguous) {
         m->selection = (struct amount){.unit = UNIT_TOKENS, .value = setup->model.index_topk};

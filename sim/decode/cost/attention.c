@@ -41,8 +41,6 @@ static const struct attention_cost_curves *attention_cost_curves_of(const struct
 /* Rows of a KV head up to which attention was measured: as long as its bytes take. */
 enum { MEASURED_ROWS = 16 };
 
-/* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent, or
- * several queries read it together. */
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work)
 {
     const struct attention_cost_curves *curves =
@@ -51,6 +49,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     bool packed = work->queries > 1 && work->rows > MEASURED_ROWS;
     bool of_latents = curves == &latents_bf16 || curves == &latents_fp8;
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
+    /* Else query heads share so few bytes that no measurement shows their FLOPs. */
     if (work->latent || packed || !own) {
         struct trust trust = {.basis = BASIS_MEASURED};
         bool fp8 = !own && work->multiplied == DTYPE_FP8;
@@ -146,30 +145,20 @@ static struct prompt_figures prompt_figures_read(const struct profile *profile,
     return figures;
 }
 
-/* A decode's one row takes a whole block. */
-static double flops_of(const struct prompt_attention *work, double extra)
-{
-    double rows = work->rows + PROMPT_BLOCK * work->decodes;
-    double tokens = PROMPT_BLOCK * work->decode_tokens + extra * rows;
-    return work->flops + work->heads * work->token_flops * tokens;
-}
-
-/* Blocks beyond those that have a row, of all query heads. */
-static double empty_blocks(const struct prompt_attention *work)
-{
-    double each = ceil(work->most_rows / PROMPT_BLOCK);
-    double all = (work->prompts + work->decodes) * each;
-    return work->heads * (all - work->blocks - work->decodes);
-}
-
+/* A decode's one row takes a whole block. Empty blocks are those beyond the ones that have a row. */
 static double blocks_ns(const struct prompt_attention *work, const struct prompt_figures *figures)
 {
     double blocks = work->blocks + work->decodes;
     double mean = (work->block_tokens + work->decode_tokens) / blocks;
     double decode = work->decodes > 0 ? work->decode_tokens / work->decodes : 0;
     double longest = fmax(fmax(work->longest, decode), mean);
-    double busy = fmax(flops_of(work, figures->extra) / figures->rate, figures->token * mean);
-    return busy + figures->token * (longest - mean) + figures->empty * empty_blocks(work);
+    double rows = work->rows + PROMPT_BLOCK * work->decodes;
+    double tokens = PROMPT_BLOCK * work->decode_tokens + figures->extra * rows;
+    double flops = work->flops + work->heads * work->token_flops * tokens;
+    double all = (work->prompts + work->decodes) * ceil(work->most_rows / PROMPT_BLOCK);
+    double busy = fmax(flops / figures->rate, figures->token * mean);
+    return busy + figures->token * (longest - mean) +
+           figures->empty * (work->heads * (all - blocks));
 }
 
 /* How often HBM reads the KV of a call with decodes. The query heads of a KV head run one round

@@ -58,18 +58,14 @@ double drafts_rate_of(uint32_t count, double tokens)
     return high;
 }
 
-/* 0 ... 1, without 1: the seed's number, moved on by the golden ratio each step. In any run of steps
- * these lie evenly, so that it accepts as many drafts as it should on average; independent numbers
- * would be 5 % off in twenty steps. */
-static double number_of(uint64_t seed, uint64_t step)
-{
-    static const uint64_t golden = 0x9E3779B97F4A7C15u; /* of 2^64 */
-    return ldexp((double)((XXH64(&seed, sizeof seed, 0) + step * golden) >> 11), -53);
-}
-
+/* By the seed's number, moved on by the golden ratio each step. In any run of steps these lie evenly,
+ * so that it accepts as many drafts as it should on average; independent numbers would be 5 % off in
+ * twenty steps. */
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step)
 {
-    double left = 1 - number_of(seed, step); /* 0 ... 1, without 0 */
+    static const uint64_t golden = 0x9E3779B97F4A7C15u; /* of 2^64 */
+    uint64_t number = XXH64(&seed, sizeof seed, 0) + step * golden;
+    double left = 1 - ldexp((double)(number >> 11), -53); /* 0 ... 1, without 0 */
     uint32_t accepted = drafts->count;
     double more = drafts->count > 0 ? drafts->accepted[accepted] : 1;
     while (accepted > 0 && left > more) { /* `more`: the probability of so many or more */
@@ -462,18 +458,11 @@ bool drafts_read(const struct node *map, struct files *files, const struct model
     return false;
 }
 
-/* A path stays as it is. */
-static bool put_draft_model(struct node *all, const struct node *said, struct error *why)
-{
-    char name[NAMED_SIZE];
-    return said == NULL || !named_canonical(&named_model, said->text, name) ||
-           node_set(all, "drafts.model", name, why);
-}
-
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why)
 {
     const struct node *map = node_get(all, "drafts");
-    char count[16], overhead[24];
+    const struct node *said = node_stated(map, "model");
+    char count[16], overhead[24], name[NAMED_SIZE];
     if (drafts->count == 0) {
         node_remove(all, "drafts");
         return true;
@@ -484,5 +473,7 @@ bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why
            node_set(all, "drafts.method", draft_methods[drafts->method], why) &&
            node_set(all, "drafts.overhead", overhead, why) &&
            node_set(all, "drafts.rejected", drafts_rejected_names[drafts->rejected], why) &&
-           put_draft_model(all, node_stated(map, "model"), why);
+           /* A path stays as it is. */
+           (said == NULL || !named_canonical(&named_model, said->text, name) ||
+            node_set(all, "drafts.model", name, why));
 }

@@ -372,6 +372,12 @@ static double selected_bytes(const struct setup *setup, const struct plan *plan)
     return bytes;
 }
 
+bool memory_loads_whole(const struct setup *setup)
+{
+    uint64_t first = mechanisms_resident_layers(setup->mechanisms);
+    return first < setup->model.layer_count && setup_loads_whole(setup, (uint32_t)first);
+}
+
 /* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one
  * GPU: two buffers for weights and two for KV, as one is filled while the other is in use
  * (decode/time/fetch.h, hybrid.h). 0 where nothing lies on a disk. Each is as large as the largest part
@@ -389,7 +395,7 @@ static double disk_buffer_bytes(const struct setup *setup, const struct plan *pl
         kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
     } else if (m->disk_kv > 0) {
         bool whole = mechanisms_load_whole(m);
-        double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
+        double layer = memory_loads_whole(setup) ? peak_layer_bytes(setup, plan) : 0;
         kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));
     }
     return 2 * kv + m->disk_weights * peak_weight_buffers(setup);
@@ -553,7 +559,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     double disk_kv = held.host_kv * m->disk_kv, disk_weights = streamed * m->disk_weights;
     double read = disk_buffer_bytes(setup, plan);
-    /* They, or as much of the layers' weights, lie beside what is outside HBM. */
+    /* The predictors' weights need room in host memory, too. */
     double predictors = m->ffn_predictor * (double)model_weight_bytes(&setup->model);
     struct pinned_parts pinned = {held.host_kv - disk_kv, layers, held.staging, held.index,
                                   held.indexed};

@@ -36,6 +36,9 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
  * each GPU that has other KV. */
 double memory_host_copies(const struct setup *setup);
 
+/* Are there layers outside HBM that are loaded whole? */
+bool memory_loads_whole(const struct setup *setup);
+
 /* Can this layer's KV leave HBM? Not in a sliding layer. */
 bool memory_can_offload(const struct setup *setup, uint32_t layer);
 

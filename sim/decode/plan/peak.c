@@ -197,7 +197,7 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 
 static double step_buffers(const struct setup *setup, const struct plan *plan)
 {
-    bool loads = setup_loads_whole(setup, 0) && setup->mechanisms->attention != ATTEND_CPU;
+    bool loads = memory_loads_whole(setup) && setup->mechanisms->attention != ATTEND_CPU;
     double loaded = loads ? peak_whole_bytes(setup, plan) : 0;
     double selected = 0, repeated = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {

@@ -245,7 +245,7 @@ void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64
 #define LEAST_SPREAD 0.001
 
 struct beta {
-    double mean, a, b;
+    double a, b;
 };
 
 /* The smallest x with at least `probability` below it. By bisection, because GSL's own inverse
@@ -266,27 +266,22 @@ static double beta_quantile(const struct beta *beta, double probability)
     }
 }
 
-/* Integral of x over the lowest `probability` of the distribution. Near 1 doubles are too coarse
- * for the quantile x: probability in excess of `probability` is taken to lie at x itself. */
-static double beta_part(const struct beta *beta, double probability)
-{
-    double x = beta_quantile(beta, probability);
-    double above = gsl_cdf_beta_P(x, beta->a, beta->b) - probability;
-    return beta->mean * gsl_cdf_beta_P(x, beta->a + 1, beta->b) - x * above;
-}
-
-/* Set slices [count] to the means of slices of equal probability, ascending. */
+/* Set slices [count] to the means of slices of equal probability, ascending: differences of the
+ * integral of x over the lowest `share` of the distribution. Near 1 doubles are too coarse for the
+ * quantile x: probability in excess of `share` is taken to lie at x itself. */
 static void slice_means(double mean, double spread, uint32_t count, double *slices)
 {
     double both = spread > 0 ? mean * (1 - mean) / (spread * spread) - 1 : 0;
-    struct beta beta = {.mean = mean, .a = mean * both, .b = (1 - mean) * both};
-    double before = 0;
+    struct beta beta = {.a = mean * both, .b = (1 - mean) * both};
+    double before = 0, part = mean;
     for (uint32_t i = 0; i < count; i++) {
         if (spread == 0) {
             slices[i] = mean;
             continue;
         }
-        double part = i + 1 < count ? beta_part(&beta, (i + 1.0) / count) : mean;
+        double share = (i + 1.0) / count, x = share < 1 ? beta_quantile(&beta, share) : 1;
+        double above = gsl_cdf_beta_P(x, beta.a, beta.b) - share;
+        part = share < 1 ? mean * gsl_cdf_beta_P(x, beta.a + 1, beta.b) - x * above : mean;
         slices[i] = fmin(fmax((part - before) * count, 0), 1);
         before = part;
     }

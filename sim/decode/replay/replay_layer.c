@@ -69,9 +69,9 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
     uint32_t outside = job->shape.end_unit - job->shape.first_unit, wanted = job->shape.wanted;
     bool unions = job->plan->rows != NULL && !job->plan->policy->needs_queries;
     bool all = (replay_fills(job->plan) || unions) && outside > wanted;
+    /* At most so many are wanted at once; of a reused set, by one token. */
     struct policy_env env = {.blocks = header->units,
-                             .wanted = all ? outside
-                                           : wanted, /* at most; of a reused set, by one token */
+                             .wanted = all ? outside : wanted,
                              .tokens = job->plan->rows != NULL ? job->plan->queries : 1,
                              .order = job->plan->order,
                              .sinks = job->shape.first_unit,

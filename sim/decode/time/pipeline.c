@@ -29,7 +29,8 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     const struct setup *setup = &pipe->setups[cohort];
     const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
     uint64_t all = model_layer_attended(&setup->model, layer, setup->context);
-    bool selected = cpu_attends_selected(setup, layer); /* by the CPU */
+    /* By the CPU, unless HBM has the layer. */
+    bool selected = pipe->plan->offloaded[layer] > 0 && cpu_attends_selected(setup, layer);
     if (setup_attends_all(setup, layer) && !selected) {
         return all;
     }

@@ -18,18 +18,8 @@
 
 #include "decode/time/pipe.h"
 
-/* Stages: start to load the next weights; start to load the next slot's KV, if its layer is loaded
- * whole. */
+/* A stage: start to load the next weights. */
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why);
-bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why);
-
-/* With `prefetch: whole-head` a slot is the attention of one head: attend to the layer's heads one after
- * the other, while the KV of the next head crosses. HeadInfer works this way.
- *
- *   in          |KV 0.1|KV 0.2|..|KV 1.0|
- *   main  |pre 0| 0.0  | 0.1  |..| 0.7  |post 0|
- */
-bool stream_attend_heads(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* The tasks that load the current pass's weights and the current slot's KV; ENGINE_NONE if they
  * need not be loaded. */

@@ -12,6 +12,7 @@
 #include "policy/policy.h"
 #include "policy/qsac.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- the machine ---- */
@@ -174,12 +175,27 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     const struct memory *memory = &plan->memory;
     double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
     double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
-    if (weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
+    bool streams = setup->mechanisms->weights_at == WEIGHTS_AT_GPU; /* else the CPU multiplies */
+    if (streams && weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
         result_note(result, note_plain(NOTE_weights_fit));
     }
 }
 
 /* ---- what hits rest on ---- */
+
+/* Do whole pages of the recording make up another selection? */
+static void note_pages(const struct setup *setup, const struct replay_plan *replay,
+                       struct result *result)
+{
+    double units = trace_header(setup->trace)->units, page = replay->errors[ASKS_OWN].page;
+    double chosen = page * fmax(1, floor(round(replay->selection * units) / page + 0.5)) / units;
+    if (page > 1 && fabs(chosen / replay->selection - 1) > 0.05) {
+        double context = (double)replay->context;
+        result_note(result, note_make(NOTE_pages_rounded,
+                                      note_whole((uint64_t)llround(replay->selection * context)),
+                                      note_whole((uint64_t)llround(chosen * context))));
+    }
+}
 
 /* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
@@ -191,6 +207,7 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
     enum retrieval_known known = retrieval_error_set(setup, &replay);
+    note_pages(setup, &replay, result);
     if (known == RETRIEVAL_ELSEWHERE) {
         result_note(result, note_plain(NOTE_retrieval_elsewhere));
     } else if (known == RETRIEVAL_PERFECT) {

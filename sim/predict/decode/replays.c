@@ -165,11 +165,6 @@ void replays_seal(struct replays *replays)
     replays->sealed = replays->count;
 }
 
-uint32_t replays_groups(const struct replays *replays)
-{
-    return (uint32_t)replays->count;
-}
-
 uint64_t replays_work(const struct replays *replays)
 {
     uint64_t work = 0;

@@ -29,9 +29,6 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
 /* Close the existing groups, whose ledgers may have been made: later requests open new groups. */
 void replays_seal(struct replays *replays);
 
-/* The number of groups. Each group is one reading of its trace. */
-uint32_t replays_groups(const struct replays *replays);
-
 /* The work of all groups that are not sealed, in units of a meter (decode/replay/replay.h). */
 uint64_t replays_work(const struct replays *replays);
 

@@ -24,8 +24,7 @@ enum { LONG_CONTEXT = 1 << 24 }; /* tokens: longer than any window */
 
 struct decode_surface {
     const struct point *point;
-    struct setup
-        setup; /* a view: its machine and mechanisms are changed, the rest is the point's */
+    struct setup setup; /* a view: the point's, but for its machine and mechanisms */
     struct mechanisms mechanisms;
     struct scaled_profile machine;
     uint64_t least_context; /* the shortest that the system can run */

@@ -105,8 +105,11 @@ bool stream_times_of(struct stream_times *times, const struct column *column, st
     return true;
 }
 
-bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
-                         struct estimate *out, double *limit)
+/* Of a column that is a quantile: the share of the times that are longer than `bound`, and how many may be
+ * for the quantile to be the bound. Whether they are more is known of fewer requests than the quantile, but
+ * that they are fewer only where enough may be. Returns false for other columns. */
+static bool stream_times_beyond(struct stream_times *times, const struct column *column,
+                                double bound_ns, struct estimate *out, double *limit)
 {
     enum served_time time;
     double share;

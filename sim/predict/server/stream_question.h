@@ -38,12 +38,6 @@ void stream_times_release(struct stream_times *times);
  * quantile of a time. */
 bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out);
 
-/* Of a column that is a quantile: the share of the times that are longer than `bound`, and how many may be
- * for the quantile to be the bound. Whether they are more is known of fewer requests than the quantile, but
- * that they are fewer only where enough may be. Returns false for other columns. */
-bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
-                         struct estimate *out, double *limit);
-
 /* The mean of a time, which a column names, such as e2e_ms; 0 without requests. */
 double stream_times_mean(struct stream_times *times, const struct column *column);
 

@@ -50,14 +50,6 @@ static void fill_window(const struct trace_generator *generator, const struct tr
     spread_mass(head->recent, recent, codes + sinks + header->keep);
 }
 
-/* The mass of the other units. If the trace has no window, they get the window's mass too. */
-static double rest_mass(const struct trace_generator *generator, const struct trace_header *header,
-                        const struct trace_profile_head *head)
-{
-    return 1 - head->born - (generator->first_unit > 0 ? head->sinks : 0) -
-           (generator->end_unit < header->units ? head->recent : 0);
-}
-
 /* Of the rows of one head, all but the kept units. */
 static void fill_around(const struct trace_generator *generator, const struct trace_header *header,
                         const struct trace_profile_head *head, uint32_t number,
@@ -128,7 +120,9 @@ static void make_head(const struct trace_generator *generator, const struct trac
         .end_unit = generator->end_unit,
         .first_step = frame->first_step,
         .steps = frame->steps,
-        .mass = rest_mass(generator, header, head),
+        /* If the trace has no window, other units get the window's mass, too. */
+        .mass = 1 - head->born - (generator->first_unit > 0 ? head->sinks : 0) -
+                (generator->end_unit < header->units ? head->recent : 0),
     };
     if (with_rows) {
         fill_rows(generator, &asked, header, number, frame);

@@ -291,6 +291,27 @@ static void resident_layer_asks_nobody(void **state)
              " retrieval_per_query_head: yes, retrieval_id_bytes: 10B}"
 #define PAGES SELECTED "retrieval: quest, retrieval_keys: 2x, retrieval_tokens: 10tok}"
 
+static int64_t resident_step(const char *selection)
+{
+    struct setup setup = make_tiny(
+        1, PAGES,
+        OVERRIDES("trace=assumed:hit=0%", "mechanisms.resident_heads=first-layer", selection));
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.step[0].ns;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* A layer in HBM is the GPU's, which attends to what is selected of it. */
+static void the_gpu_attends_to_resident_layers(void **state)
+{
+    (void)state;
+    assert_true(resident_step("mechanisms.selection=10%") <
+                resident_step("mechanisms.selection=90%"));
+}
+
 /* A step of MagicPIG: each of 20 query heads attends to 100 tokens of its own, 5 query heads a thread.
  *
  *   retrieve  codes, no shorter than 1000
@@ -381,6 +402,7 @@ int main(void)
         cmocka_unit_test(gpus_share_the_pool),
         cmocka_unit_test(each_side_holds_its_part),
         cmocka_unit_test(resident_layer_asks_nobody),
+        cmocka_unit_test(the_gpu_attends_to_resident_layers),
         cmocka_unit_test(tables_are_searched_where_they_lie),
         cmocka_unit_test(the_gpu_tells_what_is_selected),
         cmocka_unit_test(an_index_lies_where_it_is_searched),

@@ -12,6 +12,10 @@ static const struct {
     /* Without a prompt, and with one so short that a step of two sequences holds more. */
     {"{resident_heads: all}", NULL, 0, 28000, false},
     {"{resident_heads: all, prefill_chunk: 1tok}", "prompt=1", 0, 28000, false},
+    /* A layer that is full and resident is not loaded: a layer's selection of 100 tokens each. */
+    {"{resident_heads: first-layer, resident_layers: 1, full_layers: 1, retrieval: hata,"
+     " retrieval_bytes: 32B, selection: 10%, transfer: cpu-store}",
+     NULL, 160000, 28000 + 2 * 4 * 1000 * 4, false}, /* scores beside it */
     /* All 2000 tokens, 100 of them at a time, and no more than there are. */
     {"{resident_heads: all, prefill_chunk: 0tok}", "prompt=1000", 0, 28000000, true},
     {"{resident_heads: all, prefill_chunk: 100tok}", "prompt=1000", 0, 1400000, true},

@@ -287,7 +287,7 @@ static void for_every_system(const char *const *overrides, void (*check)(const s
     for_systems(overrides, 0, 1, check);
 }
 
-/* Each situation has an eighth of the systems, the next one another fifth: neighbours are alike. */
+/* Each situation has every eighth system, the next one others: neighbours are alike. */
 static void times_and_bytes_add_up(void **state)
 {
     (void)state;

@@ -66,55 +66,6 @@ static void release(struct points *points)
     run_context_release(&points->runs);
 }
 
-static const struct {
-    const char *sweep;
-    uint32_t groups;
-} cases[] = {
-    {"sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1, 2, 7]}", 1},
-    {"sweep={batch: [1, 2], hardware.link: [pcie3-x16, pcie5-x16]}", 1},
-    {"sweep={batch: [3, 3, 3]}", 1},
-    {"sweep={batch: [1, 2], mechanisms.selection: [5%, 10%]}", 2},
-    {"sweep={batch: [1, 2], warmup: [4, 8]}", 2},
-    {"sweep={batch: [1, 2], seed: [1, 2]}", 2}, /* of policies that draw lots */
-    {"sweep={mechanisms.policy.eta: [0.5, 0.6, 0.7]}", 1},
-    {"sweep={batch: [1, 2], trace: [smollm2-135m, 'assumed:hit=90%']}", 1},
-};
-
-static void plans_that_ask_alike_go_together(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        static struct points points;
-        expect_all(&points, cases[i].sweep);
-        if (replays_groups(points.runs.expected) != cases[i].groups) {
-            fail_msg("%s: %u groups", cases[i].sweep, replays_groups(points.runs.expected));
-        }
-        release(&points);
-    }
-}
-
-/* 33 budgets are one more than a group has sizes; each of them may be had at several batches. QSAC
- * would hold one selection, whatever the budget. */
-static void a_group_holds_so_many_sizes(void **state)
-{
-    (void)state;
-    static struct points points;
-    char sweep[512] = "sweep={mechanisms.budget: [12%";
-    for (int i = 13; i < 12 + 32; i++) {
-        size_t used = strlen(sweep);
-        snprintf(sweep + used, sizeof sweep - used, ", %d%%", i);
-    }
-    size_t end = strlen(sweep);
-    strcpy(sweep + end, "], batch: [1, 2]}");
-    expect_system(&points, "system=retroinfer-10pct", sweep);
-    assert_int_equal(replays_groups(points.runs.expected), 1);
-    release(&points);
-    strcpy(sweep + end, ", 50%], batch: [1, 2]}");
-    expect_system(&points, "system=retroinfer-10pct", sweep);
-    assert_int_equal(replays_groups(points.runs.expected), 2);
-    release(&points);
-}
-
 /* Each ledger of a group equals the one that its plan gets alone. */
 static void check_ledgers(struct points *points)
 {
@@ -152,29 +103,7 @@ static void policies_of_the_same_needs_share_a_reading(void **state)
     static struct points points;
     expect_system(&points, "system=retroinfer-10pct",
                   "sweep={mechanisms.policy: [lru, fifo, opt]}");
-    assert_int_equal(replays_groups(points.runs.expected), 2); /* one knows the future */
     check_ledgers(&points);
-    release(&points);
-}
-
-/* A ledger of a later round is found in the earlier group, and what is new makes a group of its own:
- * the earlier one may have been made without it. */
-static void a_sealed_group_takes_no_more(void **state)
-{
-    (void)state;
-    static struct points points;
-    struct error why;
-    expect_system(&points, "system=retroinfer-10pct",
-                  "sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1]}");
-    struct replay_request known = request(&points, 1), fresh = request(&points, 2);
-    struct replays *rounds = replays_create(&why);
-    assert_true(replays_expect(rounds, &known, &why));
-    replays_seal(rounds);
-    assert_true(replays_expect(rounds, &known, &why));
-    assert_int_equal(replays_groups(rounds), 1);
-    assert_true(replays_expect(rounds, &fresh, &why));
-    assert_int_equal(replays_groups(rounds), 2);
-    replays_destroy(rounds);
     release(&points);
 }
 
@@ -189,7 +118,6 @@ static void what_fails_in_a_group_fails_alone(void **state)
     points.replay[1].capacity = 0.01; /* of a policy that holds whole selections */
     struct replay_request good = request(&points, 0), bad = request(&points, 1);
     assert_true(replays_expect(points.runs.expected, &bad, &why));
-    assert_int_equal(replays_groups(points.runs.expected), 1);
     struct meter meter = {.done = 0};
     points.runs.meter = &meter; /* of groups */
     assert_non_null(replays_get(&points.runs, &good, &entry, &why));
@@ -205,11 +133,8 @@ static void what_fails_in_a_group_fails_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans_that_ask_alike_go_together),
-        cmocka_unit_test(a_group_holds_so_many_sizes),
         cmocka_unit_test(a_ledger_is_the_same_however_it_is_made),
         cmocka_unit_test(policies_of_the_same_needs_share_a_reading),
-        cmocka_unit_test(a_sealed_group_takes_no_more),
         cmocka_unit_test(what_fails_in_a_group_fails_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
