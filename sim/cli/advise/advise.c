@@ -354,7 +354,7 @@ static void print_untold(const struct advise_answer *answer, const char *without
         return;
     }
     const struct model *model = &point.setup.model;
-    uint64_t there = host_gpus(&point.setup);
+    uint64_t there = point_machine_gpus(&point);
     if (answer->most_gpus > there) {
         snprintf(line, sizeof line,
                  "%u GPUs are several machines of %" PRIu64

@@ -327,7 +327,7 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
         return true;
     }
     struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
-    const char *pays = ratio.tie          ? "no gain"
+    const char *pays = ratio.tie          ? ratio.times > 1 ? "too close to call" : "no gain"
                        : ratio.times <= 1 ? "no"
                        : starts           ? "yes"
                                           : "only in research code";

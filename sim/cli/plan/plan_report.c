@@ -258,6 +258,9 @@ static void say_nearest(const struct planning *planning, char text[PLAN_ANSWER])
     say_value(planning, search, " with ", text);
     text_append(text, PLAN_ANSWER, ", which ");
     say_violation(planning, &search->results[search->nearest], text);
+    if (!planning->options.maximise && search->nearest + 1 == search->axis.count) {
+        text_append(text, PLAN_ANSWER, "; the axis ends there");
+    }
 }
 
 /* No value has figures to judge: the reason of the first candidate stands for all. */

@@ -100,6 +100,21 @@ uint64_t point_servers(const struct point *point)
            (point->setup.model.parallel.data / point_joined_ranks(point));
 }
 
+uint64_t point_machine_gpus(const struct point *point)
+{
+    enum { USUAL = 8 };
+    return point->setup.profile.gpus > 0 ? point->setup.profile.gpus : USUAL;
+}
+
+uint64_t point_sharers(const struct point *point, bool stated)
+{
+    uint64_t servers = point_servers(point), ranks = servers / point->workload.replicas;
+    uint64_t gpus = point->setup.model.tensor_parallel * point_passes(point); /* of a server */
+    uint64_t fit = point_machine_gpus(point) / gpus;
+    uint64_t together = servers < fit ? servers : fit;
+    return stated || together < ranks ? ranks : together;
+}
+
 bool point_launches(const struct point *point, bool prompts)
 {
     return point->workload.compile == COMPILE_EAGER ||

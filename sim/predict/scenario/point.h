@@ -74,6 +74,13 @@ bool point_serves(const struct point *point);
  * the stages of a pipeline (model/sharding.h). */
 uint64_t point_servers(const struct point *point);
 
+/* GPUs of a machine: as its profile says, else as machines are sold. */
+uint64_t point_machine_gpus(const struct point *point);
+
+/* Servers among which a machine's memory and disks are divided: as many as run on one machine, or of what
+ * is stated for a replica its ranks that share nothing. */
+uint64_t point_sharers(const struct point *point, bool stated);
+
 /* Passes of a step of such a server; and of these, ranks that share experts. */
 uint32_t point_passes(const struct point *point);
 uint32_t point_joined_ranks(const struct point *point);

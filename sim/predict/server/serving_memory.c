@@ -54,13 +54,13 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
     return run_plan(&own, context, plan, why);
 }
 
-/* Ranks that share nothing divide the host. */
+/* Servers of one machine divide the host. */
 static void leave_host(const struct point *point, const struct plan *plan,
                        struct serving_memory *out)
 {
     uint64_t limit = plan->limit[TIER_HOST], held = plan->memory.in[TIER_HOST].all;
     uint64_t left = limit > held ? limit - held : 0;
-    out->host_bytes = left * point->workload.replicas / point_servers(point);
+    out->host_bytes = left / point_sharers(point, point->setup.room[TIER_HOST] > 0);
 }
 
 /* Sequences of a server's step: `max_sequences` is of each rank. */
@@ -345,17 +345,16 @@ struct serving_tiers serving_tiers(const struct mechanisms *m)
 
 /* ---- room -------------------------------------------------------------------------------- */
 
-/* Ranks that share nothing divide what a machine has for itself. */
+/* Servers of one machine divide what it has for itself. */
 uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
 {
     const struct setup *setup = &point->setup;
     const struct tier_kind *kind = &tier_kinds[tier];
     struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t said = setup->room[tier];
-    uint64_t ranks = point_servers(point) / point->workload.replicas;
     uint64_t all =
         said > 0 ? said : (uint64_t)profile_value(&setup->profile, kind->capacity, 0, &unseen);
-    return kind->shared == SHARED_BY_SERVERS ? all : all / ranks;
+    return kind->shared == SHARED_BY_SERVERS ? all : all / point_sharers(point, said > 0);
 }
 
 bool serving_tiers_shared(const struct point *point)

@@ -138,7 +138,8 @@ static void note_pool(const struct point *point, const struct prefix_options *me
     /* What a machine has is often assumed, and one asks what more would find: so it is no error. */
     if (point->setup.room[TIER_HOST] > 0 && !uses_host) {
         result_note(result, note_make(NOTE_host_unused, note_text(point->setup.system.name)));
-    } else if ((double)point->setup.room[TIER_HOST] > has) {
+    } else if ((double)(point->setup.room[TIER_HOST] * point_sharers(point, false) /
+                        point_sharers(point, true)) > has) {
         result_note(result, note_make(NOTE_host_too_large, note_bytes((uint64_t)has)));
     }
     for (size_t i = 0; i < requests->count; i++) {

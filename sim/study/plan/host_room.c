@@ -8,9 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* GPUs of a machine that does not say how many it has, as they are sold; and what the operating
- * system and the engine leave of its memory, assumed. */
-enum { USUAL_GPUS = 8, LEFT_PERCENT = 90, GIB_BITS = 30 };
+/* What the operating system and the engine leave of a machine's memory, assumed. */
+enum { LEFT_PERCENT = 90, GIB_BITS = 30 };
 
 uint64_t host_usable(const struct setup *setup)
 {
@@ -18,21 +17,11 @@ uint64_t host_usable(const struct setup *setup)
     return memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT;
 }
 
-uint64_t host_gpus(const struct setup *setup)
-{
-    return setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
-}
-
 uint64_t host_part(const struct point *point)
 {
-    const struct setup *setup = &point->setup;
-    uint64_t servers = point_serves(point) ? point_servers(point) : 1;
-    uint32_t gpus = setup->model.tensor_parallel * point_passes(point); /* of a server */
-    uint64_t all = host_gpus(setup),
-             of_machine = all > gpus ? all / gpus : 1; /* servers that share it */
-    return setup->room[TIER_HOST] > 0
-               ? setup->room[TIER_HOST]
-               : host_usable(setup) / (servers < of_machine ? servers : of_machine);
+    uint64_t stated = point->setup.room[TIER_HOST];
+    uint64_t sharers = point_serves(point) ? point_sharers(point, false) : 1;
+    return stated > 0 ? stated : host_usable(&point->setup) / sharers;
 }
 
 const struct host_engine *host_room_engine(const struct point *point)

@@ -9,9 +9,8 @@
 #include "predict/server/serving_memory.h"
 #include "predict/server/host_engine.h"
 
-/* Bytes that the operating system and the engine leave of a machine's memory; and its GPUs. */
+/* Bytes that the operating system and the engine leave of a machine's memory. */
 uint64_t host_usable(const struct setup *setup);
-uint64_t host_gpus(const struct setup *setup);
 
 /* Bytes that each server of the point may have: as stated, or its part of the machine's. */
 uint64_t host_part(const struct point *point);

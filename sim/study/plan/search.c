@@ -132,7 +132,8 @@ bool search_begin(struct search *search, struct candidate *candidate,
         search->cannot =
             search->fixed == NULL && !search_read_axis(search, options, &own, &search->why);
     }
-    bool stated = search->cannot || !candidate->traits.tiers ||
+    bool each = strncmp(options->axis, "replicas", strlen("replicas")) == 0; /* has its own part */
+    bool stated = search->cannot || !candidate->traits.tiers || each ||
                   host_state_part(&own.point, &candidate->scenario, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
     planned_release(&own);

@@ -137,7 +137,7 @@ static void write_lacks(const struct point *point, const struct server_checkpoin
 static void write_machines(const struct point *server, char text[SERVER_LACKS])
 {
     uint32_t gpus = model_gpus(&server->setup.model);
-    uint64_t machine = host_gpus(&server->setup);
+    uint64_t machine = point_machine_gpus(server);
     if (gpus > machine && server->engine.machines != NULL) {
         text_append(text, SERVER_LACKS, "%s%u GPUs are %" PRIu64 " machines: %s", separator(text),
                     gpus, (gpus + machine - 1) / machine, server->engine.machines);
