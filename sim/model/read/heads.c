@@ -200,25 +200,21 @@ static bool read_indexer(const struct node *config, struct model *model, struct 
                                              : share_by_step(config, model, why));
 }
 
-/* One latent K and V for all heads (MLA). */
-static bool read_latent(const struct node *config, struct model *model, struct error *why)
-{
-    model->kv_heads = 1;
-    model->head_dim = 0;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        model->layers[i].attention = ATTENTION_MLA;
-    }
-    return field_sizes(config, latent_sizes, model, why) && read_indexer(config, model, why);
-}
-
 bool heads_read(const struct node *config, struct model *model, struct error *why)
 {
     if (!read_linear(config, model, why)) {
         return false;
     }
     if (node_stated(config, "compress_ratios") == NULL) {
-        return node_stated(config, "kv_lora_rank") != NULL ? read_latent(config, model, why)
-                                                           : read_grouped(config, model, why);
+        if (node_stated(config, "kv_lora_rank") == NULL) {
+            return read_grouped(config, model, why);
+        }
+        model->kv_heads = 1; /* one latent K and V for all heads (MLA) */
+        model->head_dim = 0;
+        for (uint32_t i = 0; i < model->layer_count; i++) {
+            model->layers[i].attention = ATTENTION_MLA;
+        }
+        return field_sizes(config, latent_sizes, model, why) && read_indexer(config, model, why);
     }
     /* DeepSeek-V4: one vector of a token for all heads, its rotated part inside. */
     model->kv_heads = 1;

@@ -8,6 +8,8 @@
  * there. */
 #include "model/read/config.h"
 
+#include <string.h>
+
 /* A layer that attends to a window or has no attention is of its own kind; any other keeps what
  * heads_read() gave it, full or latent. A window that holds the trained context is none. False: a
  * sliding layer without a window. */
@@ -38,13 +40,19 @@ static const struct field_word words[] = {{"full_attention", ATTENTION_FULL},
                                           {"-", ATTENTION_NONE},
                                           {NULL, 0}};
 
+/* Of "hybrid_layer_pattern". */
+static const struct field_word flags[] = {
+    {"0", ATTENTION_FULL}, {"1", ATTENTION_SLIDING}, {NULL, 0}};
+
 static bool kinds_listed(const struct node *config, const char *key, uint32_t window,
                          struct model *model, struct error *why)
 {
     static const char expected[] = "full_attention, sliding_attention, chunked_attention, "
                                    "linear_attention, mamba, moe or mlp";
     int kinds[LAYERS_MOST];
-    if (!field_words(config, key, model->layer_count, words, expected, kinds, why)) {
+    bool flagged = strcmp(key, "hybrid_layer_pattern") == 0;
+    if (!field_words(config, key, model->layer_count, flagged ? flags : words,
+                     flagged ? "0 or 1" : expected, kinds, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -57,19 +65,6 @@ static bool kinds_listed(const struct node *config, const char *key, uint32_t wi
             field_error(config, "sliding_window", why, "is missing");
             return error_expect(why, "a whole number: '%s' has sliding layers", key);
         }
-    }
-    return true;
-}
-
-static bool kinds_flagged(const struct node *config, const char *key, uint32_t window,
-                          struct model *model, struct error *why)
-{
-    uint32_t slides[LAYERS_MOST];
-    if (!field_each(config, key, model->layer_count, 1, 0, slides, why)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        set_kind(model, i, slides[i] != 0 ? ATTENTION_SLIDING : ATTENTION_FULL, window);
     }
     return true;
 }
@@ -130,7 +125,7 @@ static const struct {
     {"layers_block_type", kinds_listed},
     {"layer_types", kinds_listed},
     {"hybrid_override_pattern", kinds_listed},
-    {"hybrid_layer_pattern", kinds_flagged},
+    {"hybrid_layer_pattern", kinds_listed},
     {"linear_attn_config", kinds_numbered},
     {"full_attention_interval", kinds_periodic},
     {"sliding_window_pattern", kinds_periodic},
