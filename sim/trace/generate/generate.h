@@ -77,7 +77,3 @@ void latent_init(struct latent *latent, const struct trace_profile_head *head,
 
 /* The weighted directions at step `s` of the tile; the mean sum of their squares is 1. */
 void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS]);
-
-/* The queries of query head `number` of the group: at each step a scale and `head_dim` values. */
-void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
-                    int8_t *query);
