@@ -84,17 +84,6 @@ static bool read_kv_heads(const struct node *config, struct model *model, struct
            error_expect(why, "a multiple of 'num_key_value_heads'");
 }
 
-static bool split_hidden(const struct node *config, struct model *model, struct error *why)
-{
-    if (model->hidden % model->query_heads != 0) {
-        field_error(config, "hidden_size", why, "is %u, not a multiple of %u heads", model->hidden,
-                    model->query_heads);
-        return error_expect(why, "a multiple of 'num_attention_heads', or 'head_dim'");
-    }
-    model->head_dim = model->hidden / model->query_heads;
-    return true;
-}
-
 /* K and V of groups of query heads. Full layers may have other heads than windows (Gemma 4), and V
  * another width (MiMo). Embeddings of another width (some of OPT's) are refused. */
 static bool read_grouped(const struct node *config, struct model *model, struct error *why)
@@ -110,9 +99,16 @@ static bool read_grouped(const struct node *config, struct model *model, struct 
                     model->hidden);
         return error_expect(why, "equal sizes: projected embeddings are not modelled");
     }
-    if (!field_whole(config, "head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim, why) ||
-        (model->head_dim == 0 && !split_hidden(config, model, why)) ||
-        !node_bool(config, "attention_k_eq_v", &tied, why) ||
+    if (!field_whole(config, "head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim, why)) {
+        return false;
+    }
+    if (model->head_dim == 0 && model->hidden % model->query_heads != 0) {
+        field_error(config, "hidden_size", why, "is %u, not a multiple of %u heads", model->hidden,
+                    model->query_heads);
+        return error_expect(why, "a multiple of 'num_attention_heads', or 'head_dim'");
+    }
+    model->head_dim = model->head_dim > 0 ? model->head_dim : model->hidden / model->query_heads;
+    if (!node_bool(config, "attention_k_eq_v", &tied, why) ||
         !field_whole(config, "global_head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim,
                      why) ||
         (tied && !field_whole(config, "num_global_key_value_heads", 1, HEADS_MOST, model->kv_heads,

@@ -125,7 +125,7 @@ static void count_engine(struct server_text *said, const char *metric)
     }
 }
 
-/* Refuse a line that says something of another server than earlier ones: "docker compose logs" prints names
+/* Refuse a line of settings of another server than earlier ones: "docker compose logs" prints names
  * before lines ("NAME  | "), and so do "kubectl logs --prefix" ("[pod/NAME/CONTAINER] ") and stern
  * ("POD-NAME INFO"). */
 static void check_source(struct server_text *said, const char *line)
@@ -135,11 +135,7 @@ static void check_source(struct server_text *said, const char *line)
     bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
                strpbrk(source, "=:'\"(") == NULL &&
                (isupper((unsigned char)next) || next == '(' || next == '[');
-    bool says = false;
-    for (int i = 0; i < STATED_MOST; i++) {
-        says = says || said->keys.all[i].line == said->line;
-    }
-    if (!says || (next != '|' && !pod && strncmp(source, "[pod/", 5) != 0)) {
+    if (next != '|' && !pod && strncmp(source, "[pod/", 5) != 0) {
         return;
     }
     if (said->source[0] == '\0') {
