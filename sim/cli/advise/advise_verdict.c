@@ -461,6 +461,8 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
 static void say_instead(const struct advice *advice, struct frame *verdict)
 {
     bool plain = advice_result(advice_plain(advice)) != NULL, any = false;
+    bool other = advice->best != PLANNING_NONE &&
+                 &advice->systems.searches[advice->best] != advice_plain(advice);
     uint32_t said = 0;
     char text[ADVISE_SENTENCE] = "", what[ADVISE_WORDS];
     for (uint32_t i = 0; i < advice->trial_count; i++) {
@@ -480,8 +482,9 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
         text_append(text, sizeof text, "%s%s%s",
                     said++ > 0 ? any ? "; " : ", "
                     : !any     ? "none alone helps: "
-                    : plain    ? ""
-                               : "vllm would do with ",
+                    : !plain   ? "vllm would do with "
+                    : other    ? "vllm with "
+                               : "",
                     advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
         if (any) {
             (plain ? say_gain : say_rescue)(advice, trial, text);
