@@ -294,7 +294,26 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     }
 }
 
-/* What the whole workload took, and what it takes with fewer servers. */
+/* The form of the same system with the most GPUs that miss a limit, below the answer's; NULL: none was
+ * tried. */
+static const struct fleet_form *next_below(const struct fleet_size *fleet,
+                                           const struct fleet_form *best)
+{
+    const struct fleet_form *found = best->fewer > 0 ? best : NULL;
+    uint32_t most = best->fewer * best->gpus;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        uint32_t gpus = form->fewer * form->gpus;
+        if (form->candidate == best->candidate && strcmp(form->weights, best->weights) == 0 &&
+            gpus > most && gpus < best->servers * best->gpus) {
+            found = form;
+            most = gpus;
+        }
+    }
+    return found;
+}
+
+/* What the whole workload took, and what it takes with fewer GPUs. */
 static void say_meets(const struct fleet_size *fleet, const struct fleet_form *best,
                       struct frame *verdict)
 {
@@ -305,10 +324,11 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated.", limits,
                 limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
                 fleet->rate);
-    if (best->fewer > 0) {
-        text_append(text, sizeof text, " With %u server%s it %s.", best->fewer,
-                    text_plural(best->fewer),
-                    advise_missed(&fleet->targets, fleet_misses(best), limits));
+    const struct fleet_form *below = next_below(fleet, best);
+    if (below != NULL) {
+        uint32_t gpus = below->fewer * below->gpus;
+        text_append(text, sizeof text, " With %u GPU%s it %s.", gpus, text_plural(gpus),
+                    advise_missed(&fleet->targets, fleet_misses(below), limits));
     }
     const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
     if (twin->is_twin && twin->fewer == best->servers) {
