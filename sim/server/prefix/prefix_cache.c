@@ -97,11 +97,6 @@ void prefix_now(struct prefix_cache *cache)
 
 /* ---- what it holds -------------------------------------------------------------------- */
 
-uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block)
-{
-    return block_numbers_read(cache->numbers, index, block);
-}
-
 void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count)
 {
     prefix_tiers_saved(&cache->tiers, tier, count);
@@ -120,11 +115,6 @@ struct prefix_counts prefix_counts(const struct prefix_cache *cache, uint32_t ti
 uint64_t prefix_saves(const struct prefix_cache *cache)
 {
     return cache->tiers.saves;
-}
-
-uint32_t prefix_ids(const struct prefix_cache *cache)
-{
-    return cache->numbers->most;
 }
 
 uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t tier)

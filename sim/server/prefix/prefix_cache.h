@@ -65,9 +65,8 @@ struct prefix_options {
     uint32_t unit_blocks;     /* blocks saved and found below the GPU together, counted from a
                                 prompt's beginning; 0: 1 */
     bool saves_wait;          /* saves take time: prefix_saved() says when they are done */
-    bool recycles;            /* numbers of blocks that are nowhere are given anew. Then prefix_id()
-                                is for requests that have begun and not ended. Does nothing if the
-                                policy of a lower tier remembers blocks that it has evicted */
+    bool recycles;            /* numbers of blocks that are nowhere are given anew. Does nothing if
+                                the policy of a lower tier remembers blocks that it has evicted */
     bool prompts_only; /* blocks of answers are saved only when they are part of a later prompt */
     bool frees_early;  /* blocks of the GPU become free before they are saved */
     bool pins;         /* lower tiers keep blocks that are being copied; not every policy can */
@@ -178,11 +177,6 @@ struct prefix_census {
     } of[PREFIX_MOST_TIERS];
 };
 struct prefix_census prefix_census(const struct prefix_cache *cache);
-
-/* A block's number depends on the tokens it holds. Numbers are below prefix_ids(); prefix_id() is
- * that of block `block` of request `index`, which has begun. */
-uint32_t prefix_ids(const struct prefix_cache *cache);
-uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t block);
 
 /* False if memory was out, or if a plug-in used as a tier's policy gave an invalid answer. */
 bool prefix_check(const struct prefix_cache *cache, struct error *why);

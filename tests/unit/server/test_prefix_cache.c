@@ -105,37 +105,6 @@ static void a_prefix_is_loaded_if_that_is_faster(void **state)
     check_choice(&options, 0);
 }
 
-static uint32_t count_ids(const struct prefix_options *options, const struct requests *requests)
-{
-    struct error why = {0};
-    struct prefix_cache *cache = prefix_cache_create(options, requests, &why);
-    assert_non_null(cache);
-    uint32_t ids = prefix_ids(cache);
-    prefix_cache_destroy(cache);
-    return ids;
-}
-
-/* One of many servers has room for the blocks of its own requests, not for all. */
-static void a_server_numbers_its_own_requests(void **state)
-{
-    const uint32_t server_of[] = {1, 0, 1};
-    struct requests all = no_requests();
-    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 100};
-    (void)state;
-    add_request(&all, (uint32_t[]){0, 1}, 2, 2 * CHUNK, 1);
-    add_request(&all, (uint32_t[]){2}, 1, 4 * CHUNK, 1);
-    add_request(&all, (uint32_t[]){0}, 1, CHUNK, 1);
-    uint32_t of_all = count_ids(&options, &all);
-    options.server_of = server_of;
-    options.server = 0;
-    uint32_t of_first = count_ids(&options, &all);
-    options.server = 1;
-    uint32_t of_second = count_ids(&options, &all);
-    assert_true(of_first > 0 && of_first < of_all);
-    assert_true(of_second > 0 && of_second < of_all);
-    assert_true(of_first + of_second >= of_all); /* a chunk may be in both */
-}
-
 /* 512 tokens, all known: the last block is computed again, for the token that follows it. */
 static void a_known_prompt_still_computes_its_last_block(void **state)
 {
@@ -436,54 +405,6 @@ static void recycled_numbers_change_nothing(void **state)
     }
 }
 
-/* A thousand prompts, each asked for twice, in a cache of 40 blocks, and one of 100 below it: there are
- * no more numbers than twice what the tiers hold and what is made before spare ones are looked for. */
-static void numbers_do_not_grow_with_the_requests(void **state)
-{
-    (void)state;
-    enum { PROMPTS = 1000 };
-    static struct request prompts[2 * PROMPTS];
-    static uint32_t numbers[PROMPTS];
-    static struct request_chunk kind[PROMPTS];
-    struct requests requests = {.all = prompts,
-                                .count = 2 * PROMPTS,
-                                .chunks = numbers,
-                                .kind = kind,
-                                .ids.count = PROMPTS,
-                                .chunk_tokens = CHUNK};
-    for (uint32_t i = 0; i < 2 * PROMPTS; i++) {
-        prompts[i] = (struct request){
-            .prompt = CHUNK + 1, .output = BLOCK, .first_chunk = i / 2, .chunks = 1};
-        numbers[i / 2] = i / 2;
-        kind[i / 2].tokens = CHUNK;
-    }
-    for (uint32_t lower = 0; lower < 2; lower++) {
-        uint32_t largest = 0;
-        uint64_t found = 0;
-        const struct prefix_options options = {.block_tokens = BLOCK,
-                                               .gpu_keeps = true,
-                                               .recycles = true,
-                                               .gpu_blocks = 40,
-                                               .lower_count = lower,
-                                               .lower[0].blocks = 100,
-                                               .lower[0].policy = &policy_lru};
-        struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
-        assert_non_null(cache);
-        for (size_t i = 0; i < requests.count; i++) {
-            struct prefix_match match;
-            assert_true(prefix_begin(cache, i, prompts[i].prompt, CHUNK + 1, &match));
-            uint32_t id = prefix_id(cache, i, CHUNK / BLOCK - 1);
-            largest = id > largest ? id : largest;
-            found += match.found[0];
-            prefix_fill(cache, i, prompts[i].prompt);
-            prefix_end(cache, i, true);
-        }
-        assert_int_equal(found, PROMPTS * CHUNK);
-        assert_true(largest < 2 * (40 + 100 + 32));
-        prefix_cache_destroy(cache);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,13 +412,11 @@ int main(void)
         cmocka_unit_test(a_prefix_is_loaded_if_that_is_faster),
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
         cmocka_unit_test(a_block_may_hold_several_chunks),
-        cmocka_unit_test(a_server_numbers_its_own_requests),
         cmocka_unit_test(more_host_memory_never_finds_less_under_lru),
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
         cmocka_unit_test(what_is_saved_has_to_arrive),
         cmocka_unit_test(what_is_loaded_stays_on_the_host),
         cmocka_unit_test(recycled_numbers_change_nothing),
-        cmocka_unit_test(numbers_do_not_grow_with_the_requests),
         cmocka_unit_test(saves_of_any_length_lose_no_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
