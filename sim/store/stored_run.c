@@ -383,16 +383,6 @@ static void bind_frame_row(sqlite3_stmt *statement, const void *rows, uint32_t i
     }
 }
 
-static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
-{
-    char *put =
-        schema_sql(schema_find(of->table), "INSERT OR REPLACE INTO %t(%c) VALUES (%v)", why);
-    bool good =
-        put != NULL && database_put_each(store, put, bind_frame_row, of, of->frame->row_count, why);
-    free(put);
-    return good;
-}
-
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
                       struct error *why)
 {
@@ -402,7 +392,12 @@ bool store_put_frames(struct store *store, const struct store_frame *frames, uin
     }
     good = good && database_run(store, "BEGIN IMMEDIATE", why);
     for (uint32_t i = 0; good && i < count; i++) {
-        good = put_frame(store, &frames[i], why);
+        const struct store_frame *of = &frames[i];
+        char *put =
+            schema_sql(schema_find(of->table), "INSERT OR REPLACE INTO %t(%c) VALUES (%v)", why);
+        good = put != NULL &&
+               database_put_each(store, put, bind_frame_row, of, of->frame->row_count, why);
+        free(put);
     }
     return database_end(store, good, why);
 }

@@ -436,16 +436,6 @@ bool advise_write(const struct arguments *arguments, const struct study *study,
 
 /* ---- the command ---- */
 
-/* A page is written from a store, which is kept if --db says so. */
-static bool advise_open_store(const struct arguments *arguments, struct store **out,
-                              struct error *why)
-{
-    if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
-        return (*out = store_open(NULL, true, why)) != NULL;
-    }
-    return database_open(arguments, out, why);
-}
-
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -456,6 +446,9 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     with.candidates.prices = arguments_text(arguments, ADVISE_PRICE);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
+    /* A page is written from a store, which is kept if --db says so. */
+    bool in_memory =
+        arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB);
     bool good = check_fleet(arguments, names[1], why) && load_scenario(arguments, scenario, why);
     bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
                              is_fleet(arguments));
@@ -469,7 +462,8 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
            arguments_whole(arguments, ADVISE_GPUS, UNIT_COUNT, 1, MOST_GPUS, &with.gpus, why) &&
            question_jobs(arguments, &question.jobs, why) && advice_set_context(scenario, why) &&
            (!requests || advice_set_requests(scenario, why)) &&
-           advise_open_store(arguments, &question.store, why) &&
+           (in_memory ? (question.store = store_open(NULL, true, why)) != NULL
+                      : database_open(arguments, &question.store, why)) &&
            question_begin(arguments, &question, false, why);
     with.study = question_study(&question);
     good = good &&

@@ -82,20 +82,6 @@ void message_note(const char *format, ...)
     fputc('\n', stderr);
 }
 
-/* Say in JSON how far a command is; `total` 0: unknown. */
-static void message_progress(uint32_t done, uint32_t total, const char *text)
-{
-    struct json_writer json = {.out = stderr};
-    json_begin(&json, NULL, '{');
-    json_put_text(&json, "progress", text);
-    json_put(&json, "done", "%u", done);
-    if (total > 0) {
-        json_put(&json, "total", "%u", total);
-    }
-    json_end(&json, '}');
-    fputc('\n', stderr);
-}
-
 enum { LINE = 256, LEAST_SECONDS = 2 };
 #define BETWEEN 0.1 /* seconds from one object to the next */
 
@@ -139,7 +125,15 @@ void progress_show(uint32_t done, uint32_t total, const char *format, ...)
         fflush(stderr);
         dprintf(STDERR_FILENO, "\033[K\033[?7h");
     } else {
-        message_progress(done, total, line);
+        struct json_writer json = {.out = stderr};
+        json_begin(&json, NULL, '{');
+        json_put_text(&json, "progress", line);
+        json_put(&json, "done", "%u", done);
+        if (total > 0) {
+            json_put(&json, "total", "%u", total);
+        }
+        json_end(&json, '}');
+        fputc('\n', stderr);
     }
 }
 

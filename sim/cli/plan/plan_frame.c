@@ -466,19 +466,6 @@ static void plan_rows_put_candidate(const struct planning *planning,
 
 /* ---- values ---- */
 
-static void plan_rows_put_point(const struct search *search, uint32_t value,
-                                const struct target *target, struct frame *frame)
-{
-    const struct result *result = &search->results[value];
-    char label[TEXT], figure[TARGET_TEXT];
-    frame_number(frame, POINT_liked, value);
-    frame_text(frame, POINT_target, target->text);
-    frame_text(frame, POINT_value, search_label(search, value, label, sizeof label));
-    frame_text(frame, POINT_run, run_name(search, value));
-    frame_text(frame, POINT_figure, target_format(target, result, figure));
-    frame_number(frame, POINT_met, target_violation(target, result) == 0);
-}
-
 /* The values of a candidate, with the verdict of each target. */
 static void plan_rows_put_points(const struct planning *planning, const char *name, uint32_t place,
                                  struct frame *frame)
@@ -490,7 +477,15 @@ static void plan_rows_put_points(const struct planning *planning, const char *na
             frame_row(frame);
             frame_text(frame, POINT_plan, name);
             frame_number(frame, POINT_place, place);
-            plan_rows_put_point(search, value, &targets->all[i], frame);
+            const struct target *target = &targets->all[i];
+            const struct result *result = &search->results[value];
+            char label[TEXT], figure[TARGET_TEXT];
+            frame_number(frame, POINT_liked, value);
+            frame_text(frame, POINT_target, target->text);
+            frame_text(frame, POINT_value, search_label(search, value, label, sizeof label));
+            frame_text(frame, POINT_run, run_name(search, value));
+            frame_text(frame, POINT_figure, target_format(target, result, figure));
+            frame_number(frame, POINT_met, target_violation(target, result) == 0);
         }
     }
 }

@@ -208,16 +208,6 @@ static void write_short_answer(const struct report *report, const struct report_
     }
 }
 
-/* The answers of plans, ablations, curves and validations. */
-static void write_short_answers(const struct report *report)
-{
-    for (size_t i = 1; i < HEADINGS; i++) {
-        for (size_t row = 0; row < report_table_rows(&report->headings[i]); row++) {
-            write_short_answer(report, &report->headings[i], row, i == report->heading && row == 0);
-        }
-    }
-}
-
 /* The sentences that a query gives; many of them are folded. */
 static bool write_sentences(const struct report *report, const char *name, struct error *why)
 {
@@ -247,7 +237,12 @@ static bool write_answer(const struct report *report, struct error *why)
     fputs(titled ? "<section>\n<h2>Answer</h2>\n" : "", report->out);
     bool ok = write_sentences(report, "winners", why) && write_sentences(report, "walks", why) &&
               write_tables(report, NULL, answers, why);
-    write_short_answers(report);
+    /* the answers of plans, ablations, curves and validations */
+    for (size_t i = 1; i < HEADINGS; i++) {
+        for (size_t row = 0; row < report_table_rows(&report->headings[i]); row++) {
+            write_short_answer(report, &report->headings[i], row, i == report->heading && row == 0);
+        }
+    }
     fputs(titled ? "</section>\n" : "", report->out);
     return ok && write_tables(report, NULL, varied, why);
 }

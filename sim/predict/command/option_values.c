@@ -109,15 +109,6 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-/* Does a log say a pool once more, of another worker or engine, and no less? The least counts. */
-static bool is_larger_pool(const struct stated_key *key, const char *text,
-                           const struct server_text *said)
-{
-    const struct stated_key *pools = &said->keys.all[STATED_KV_TOKENS];
-    return key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS && !key->typed &&
-           !said->typed && strtod(key->value, NULL) <= strtod(text, NULL);
-}
-
 /* Set a key. What a word implies gives way to what an option of its own says; and a name that only
  * logs have, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
@@ -125,9 +116,13 @@ static void put(const struct server_option *option, const char *name, const char
 {
     struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
     bool implied = option->value == SERVER_VALUE_WORD;
+    const struct stated_key *pools = &said->keys.all[STATED_KV_TOKENS];
+    /* A log says a pool once more for another worker or engine; the least counts. */
+    bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
+                !key->typed && !said->typed;
     if (key == NULL || (key->value[0] != '\0' &&
                         ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
-                         is_larger_pool(key, text, said)))) {
+                         (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
         return;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";

@@ -117,15 +117,6 @@ static double stack_bytes(const struct profile *profile)
     return bytes;
 }
 
-/* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
- * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
- * from its start is assumed; the log of an A100 (tests/unit/predict) shows such a growth. */
-static double local_bytes(const struct profile *profile, double sms)
-{
-    struct trust trust = {.basis = BASIS_MEASURED};
-    return stack_bytes(profile) * sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
-}
-
 /* "Estimated CUDA graph memory" of vLLM 0.19 to 0.24 for dense models of 4 to 8 billion weights
  * with 86 graphs: 0.52, 0.61, 0.62 and 0.63 GiB; of 31 billion with 102 graphs: 0.76 (0.26). An
  * A100 with a driver of CUDA 12.2 took 2.35. */
@@ -268,7 +259,13 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
                           "workspace of the fused kernel, by the largest message");
     }
     if (runner->sampler == SAMPLER_TRITON) {
-        engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
+        /* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can
+         * hold (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has
+         * none of it from its start is assumed; the log of an A100 (tests/unit/predict) shows such a
+         * growth. */
+        struct trust trust = {.basis = BASIS_MEASURED};
+        double threads = sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
+        engine_memory_add(out, "local memory", threads * stack_bytes(profile), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");
     }
     engine_memory_add(out, "kernels", point->engine.kernel_bytes, BASIS_PUBLISHED,

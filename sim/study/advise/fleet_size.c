@@ -51,13 +51,6 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
 
 /* ---- what it tells ---- */
 
-static void keep(struct result *result, struct result *out)
-{
-    result_release(out);
-    *out = *result;
-    result_init(result);
-}
-
 static void tell(const struct sizing *sizing)
 {
     const struct study *study = &sizing->options->study;
@@ -91,7 +84,9 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     case FLEET_FULL:
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
         grid_put(&form->grid, value, violation);
-        keep(result, &form->runs[value]);
+        result_release(&form->runs[value]);
+        form->runs[value] = *result;
+        result_init(result);
         break;
     }
     tell(sizing);

@@ -170,10 +170,12 @@ static uint32_t grid_begin(const struct grid *grid, uint32_t most, uint32_t *val
     return used + 1;
 }
 
-static uint32_t scan(const struct grid *grid, uint32_t end, uint32_t most, uint32_t *values)
+/* The untried values in [from, end). */
+static uint32_t scan(const struct grid *grid, uint32_t from, uint32_t end, uint32_t most,
+                     uint32_t *values)
 {
     uint32_t used = 0;
-    for (uint32_t i = 0; i < end && used < most; i++) {
+    for (uint32_t i = from; i < end && i < grid->count && used < most; i++) {
         if (!grid_tried(grid, i)) {
             values[used++] = i;
         }
@@ -209,13 +211,7 @@ static uint32_t look_beside(const struct grid *grid, uint32_t found, uint32_t mo
                             uint32_t *values)
 {
     uint32_t from = grid->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
-    uint32_t to = grid->load ? found + 1 + NEIGHBOURS : found, used = 0;
-    for (uint32_t i = from; i < to && i < grid->count && used < most; i++) {
-        if (!grid_tried(grid, i)) {
-            values[used++] = i;
-        }
-    }
-    return used;
+    return scan(grid, from, grid->load ? from + NEIGHBOURS : found, most, values);
 }
 
 bool grid_is_flat(const struct grid *grid)
@@ -263,7 +259,7 @@ static uint32_t climb(const struct grid *grid, uint32_t most, uint32_t *values)
 {
     uint32_t best = grid_found(grid);
     if (grid->unordered) {
-        return scan(grid, grid->count, most, values);
+        return scan(grid, 0, grid->count, most, values);
     }
     if (best == GRID_NONE) {
         return go_on_without(grid, most, values);
@@ -319,17 +315,6 @@ static uint32_t grid_near_begin(const struct grid *grid, uint32_t *values)
     return 2;
 }
 
-static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t passes,
-                              uint32_t most, uint32_t *values)
-{
-    uint32_t between = passes - fails - 1, close = grid->close > 0 ? grid->close : 1;
-    uint32_t enough = (between + close) / close - 1, count = enough < most ? enough : most;
-    if (enough == 0) {
-        return 0;
-    }
-    return grid_cut(fails, passes, count, values, 0);
-}
-
 static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)
 {
     uint32_t found = grid_holds(grid);
@@ -344,11 +329,12 @@ static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t 
         }
         return cannot || grid->violation[grid->count - 1] > 0 ? 0 : stride(grid, false, values);
     }
-    uint32_t fails = tried_before(grid, found);
-    return found == 0 ? 0
-           : grid_tried(grid, fails) && fails != found
-               ? grid_near_cut(grid, fails, found, most, values)
-               : stride(grid, true, values);
+    uint32_t fails = tried_before(grid, found), close = grid->close > 0 ? grid->close : 1;
+    if (found == 0 || fails == found || !grid_tried(grid, fails)) {
+        return found == 0 ? 0 : stride(grid, true, values);
+    }
+    uint32_t enough = (found - fails - 1 + close) / close - 1;
+    return grid_cut(fails, found, enough < most ? enough : most, values, 0);
 }
 
 /* ---- the next round ---- */
@@ -370,7 +356,7 @@ uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values)
         grid->load && grid_tried(grid, grid->count - 1) && grid->violation[grid->count - 1] == 0;
     grid->uneven = grid->uneven || nearest == GRID_NONE || !is_valley(grid, nearest, end);
     if (grid->unordered) {
-        return scan(grid, end, most, values);
+        return scan(grid, 0, end, most, values);
     }
     if (grid->uneven && !holds) {
         used = spread(grid, end, most, values);

@@ -77,15 +77,6 @@ bool host_state_part(const struct point *point, struct scenario *scenario, struc
            scenario_values_set(&scenario->values, "host_memory", (double)(gib << GIB_BITS), why);
 }
 
-/* The least GiB with which the engine starts: SGLang's must hold more than the GPUs' KV memory. */
-static uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory)
-{
-    const struct host_engine *engine = host_room_engine(point);
-    uint64_t tokens = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
-    uint64_t bytes = tokens * serving_token_bytes(&point->setup);
-    return engine != NULL && engine->above_gpu ? (bytes >> GIB_BITS) + 1 : 0;
-}
-
 /* ---- how much is worth having ---- */
 
 enum { ENDLESS_GIB = 1 << 20 }; /* more than any machine has */
@@ -178,7 +169,10 @@ static bool find_smallest(const struct sizing_host *sizing)
         small = is_enough ? small : next;
         out->found = is_enough ? found : out->found;
     }
-    uint64_t least = host_least_gib(sizing->point, &memory); /* all there is, where that is less */
+    /* SGLang's must hold more than the GPUs' KV memory, or all there is, where that is less. */
+    uint64_t gpu = memory.prefix.gpu_blocks * memory.prefix.block_tokens *
+                   serving_token_bytes(&sizing->point->setup);
+    uint64_t least = out->engine != NULL && out->engine->above_gpu ? (gpu >> GIB_BITS) + 1 : 0;
     least = least < out->most_gib ? least : out->most_gib;
     least = enough > least ? enough : least;
     uint64_t size =

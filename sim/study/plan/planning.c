@@ -335,18 +335,6 @@ bool winner_ties(const struct planning *planning, const struct search *search)
     return x[VALUE] == y[VALUE];
 }
 
-static void find_winner(struct planning *planning)
-{
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct search *search = &planning->searches[i];
-        if (search->found != PLANNING_NONE &&
-            (planning->winner == PLANNING_NONE ||
-             winner_is_better(planning, search, &planning->searches[planning->winner]))) {
-            planning->winner = i;
-        }
-    }
-}
-
 /* What the rounds have found so far. */
 static void find_all(struct planning *planning)
 {
@@ -359,11 +347,14 @@ static void find_all(struct planning *planning)
             search->found = grid_found(&search->grid);
             search->nearest = find_nearest(search, &options->targets);
         }
+        if (search->found != PLANNING_NONE &&
+            (planning->winner == PLANNING_NONE ||
+             winner_is_better(planning, search, &planning->searches[planning->winner]))) {
+            planning->winner = i;
+        }
     }
     if (options->choose != NULL) {
         planning->winner = options->choose(options->context);
-    } else {
-        find_winner(planning);
     }
 }
 
