@@ -31,14 +31,31 @@ struct container_command {
     bool script; /* the last word was a shell's -c */
 };
 
+/* Compose splits a text into words as a shell does, but no shell reads it: outside quotes, the end of a line
+ * is white space. */
+static void write_text(const char *text, FILE *out)
+{
+    for (char quote = '\0'; *text != '\0'; text++) {
+        bool escapes = *text == '\\' && text[1] != '\0' && quote != '\'';
+        bool opens = quote == '\0' && (*text == '"' || *text == '\'');
+        quote = opens ? *text : *text == quote ? '\0' : quote;
+        fputs(*text == '\n' && quote == '\0' ? "\\" : "", out);
+        fwrite(text, 1, 1 + escapes, out);
+        text += escapes;
+    }
+}
+
 static void write_word(const struct node *word, bool quoted, struct container_command *command)
 {
-    for (; command->line < word->line; command->line++) {
+    bool block = !quoted && !command->script && strchr(word->text, '\n') != NULL;
+    for (; command->line < word->line + block; command->line++) {
         fputs("\\\n", command->out);
     }
     fputc(' ', command->out);
     if (quoted) {
         quote_write(QUOTE_SHELL, word->text, command->out);
+    } else if (block) {
+        write_text(word->text, command->out);
     } else {
         fputs(word->text, command->out);
     }
@@ -152,6 +169,12 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
         error_set(why, node->file, visitor.before + size->line,
                   "a server on %s machines is not modelled", size->text);
         return error_expect(why, "a server on one machine");
+    }
+    if (node_get(node, "scaleTargetRef") != NULL && replicas != NULL &&
+        !server_text_overrides(visitor.said, "replicas")) {
+        error_set(why, node->file, visitor.before + replicas->line,
+                  "an autoscaler decides how many copies run");
+        return error_expect(why, "--set replicas=N, the number of them");
     }
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {
         visitor.replicas = replicas;

@@ -20,12 +20,6 @@ enum { WORD = 4096 }; /* bytes of a word that are read */
 /* Quotes and backslashes are taken off, nothing is expanded. '\v' stands for the end of a line that a
  * backslash joined to the next. */
 
-static bool ends_command(const char *at)
-{
-    bool redirected = isdigit((unsigned char)*at) && (at[1] == '>' || at[1] == '<');
-    return *at == '\0' || redirected || strchr("|;&><#\n", *at) != NULL;
-}
-
 /* Read the next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
  * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be
  * NULL: the text ends within the word's quotes. */
@@ -34,7 +28,8 @@ static bool shell_word(const char **at, char *out, size_t size, bool *open)
     size_t length = 0;
     char quote = '\0';
     *at += strspn(*at, " \t\v");
-    if (ends_command(*at)) {
+    bool redirected = isdigit((unsigned char)**at) && ((*at)[1] == '>' || (*at)[1] == '<');
+    if (**at == '\0' || redirected || strchr("|;&><#\n", **at) != NULL) {
         return false;
     }
     for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
@@ -60,12 +55,14 @@ static bool is_option(const char *word)
     return word[0] == '-' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
-/* Read the next word if it can be an option's value. */
+/* Read the next word if it can be an option's value: no dash or quote of typesetters, and no blank behind a
+ * backslash that should end its line. */
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *word = *at + strspn(*at, " \t\v");
+    bool mistake = strncmp(word, "\xe2\x80", 2) == 0 || fnmatch("\\\\[ \t]*", word, 0) == 0;
     word += *word == '\'' || *word == '"';
-    return !is_option(word) && shell_word(at, out, size, NULL);
+    return !mistake && !is_option(word) && shell_word(at, out, size, NULL);
 }
 
 /* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
@@ -95,8 +92,10 @@ static void keep_name(char *option)
 static void refuse_unknown(struct server_text *said, const char *typed, const char *name)
 {
     const struct server_option *nearest = server_option_suggest(said->program, name);
-    struct error *why = server_text_refuse(said, "unknown option '%s'", typed);
-    why->kind = ERROR_USAGE;
+    struct error *why =
+        server_text_refuse(said, "unknown option '%s'%s", typed,
+                           strchr(name, ' ') != NULL ? ", which is one word with its value" : "");
+    said->refused.kind = why->kind = ERROR_USAGE;
     error_expect(why, "an option of %s, or the command without it", said->program->title);
     error_nearest(why, nearest != NULL ? nearest->flag : NULL);
 }
@@ -174,6 +173,23 @@ static void take(struct server_text *said, const struct server_option *option, c
     }
 }
 
+/* Does an option that is read stand again, maybe by another name of its row? The last one counts. */
+static bool stands_again(const struct server_program *program, const struct server_option *option,
+                         const char *name, const char *rest)
+{
+    char word[WORD];
+    bool again = false;
+    while (!again && shell_word(&rest, word, sizeof word, NULL)) {
+        again = is_option(word) && (split_option(word), strcmp(word, name) == 0);
+        for (size_t i = 0; !again && i < program->option_count; i++) {
+            const struct server_option *other = &program->options[i];
+            again = other->value == option->value && other->sets == option->sets &&
+                    other->words == option->words && strcmp(word, other->name) == 0;
+        }
+    }
+    return again;
+}
+
 static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
     char word[WORD], value[WORD] = "true";
@@ -195,7 +211,15 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     }
     option = option != NULL ? option : server_option_shortened(said->program, word);
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
-    while (!read && next_value(rest, value, sizeof value)) {
+    while (!read && next_value(rest, value, sizeof value) &&
+           (*rest)[strspn(*rest, " \t\v\"")] != '$') { /* "$@" may be options */
+    }
+    given =
+        read && given == NULL && fnmatch("[A-Z][0-9]", word, 0) == 0 ? word + 1 : given; /* -O3 */
+    bool missing = read && given == NULL && !server_setting_is_switch(option) &&
+                   !next_value(rest, value, sizeof value);
+    if (read && stands_again(said->program, option, word, *rest)) {
+        return;
     }
     bool usual = option != NULL && !read && option->usual != NULL &&
                  strcasecmp(given != NULL ? given : value, option->usual) == 0;
@@ -206,9 +230,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         refuse_unknown(said, typed, word);
     } else if (usual) {
         server_text_pass(said, typed, "it is as a server does without it");
-    } else if (read && ((given == NULL && !server_setting_is_switch(option) &&
-                         !next_value(rest, value, sizeof value)) ||
-                        value[0] == '\0')) {
+    } else if (read && (missing || value[0] == '\0')) {
         error_expect(server_text_refuse(said, "'%s' has no value", word), "%s",
                      server_setting_expected(option));
     } else {
@@ -223,14 +245,16 @@ static void server_command_read_option(struct server_text *said, char *typed, co
 void server_command_read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
+    bool sourced = false;
     char word[WORD];
     for (const char *at = line; at < line + length && *at != '\0' && *at != '#';) {
         if (!shell_word(&at, word, sizeof word, NULL)) {
             at += *at != '\0' && *at != '#';
             continue;
         }
-        if (strncmp(word, "--env-file", strlen("--env-file")) == 0 ||
-            fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0) { /* source .env */
+        bool file = sourced && (fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0);
+        sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
+        if (file || strncmp(word, "--env-file", strlen("--env-file")) == 0) {
             strcpy(word, "EnvironmentFile=");
         }
         char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
@@ -279,7 +303,8 @@ static void server_command_read_words(struct server_text *said, const char **res
         } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
             server_setting_take(model, word, said);
         } else {
-            error_expect(server_text_refuse(said, "a word stands without an option"),
+            error_expect(server_text_refuse(said, "'%.*s' stands without an option",
+                                            (int)strcspn(word, "="), word),
                          "options of %s, each with its value", said->program->title);
         }
     }
@@ -374,20 +399,30 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
-/* Follow the loops over a list, and the functions, of a shell, up to `end`. May what stands there be started
- * several times? Such as "while true" starts a server again. */
+/* Follow the loops and functions of a shell up to `end`. May what stands there be started several times? Such
+ * as "while true" starts a server again. */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
     bool several = false;
-    for (const char *at = line; at < end; at += strcspn(at, ";&|") + 1) {
+    for (const char *at = line, *next; at < end; at = next) {
         at += strspn(at, " \t\v");
-        bool opens = fnmatch("for [!(]* in *", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
-                     fnmatch("[a-z_]*() {*", at, 0) == 0;
-        bool closes = said->loops > 0 && (strncmp(at, "done", 4) == 0 || *at == '}');
-        said->loops += opens - closes;
-        const char *tasks = strncmp(at, "srun ", 5) == 0 ? strstr(at, "--ntasks=") : NULL;
-        several = several || fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
-                  (tasks != NULL && atoi(tasks + strlen("--ntasks=")) > 1);
+        at += strncmp(at, "do ", 3) == 0 ? 3 : 0;
+        next = at + strcspn(at, ";&|") + 1;
+        if (*at == '#') {
+            break;
+        }
+        said->loops >>= strncmp(at, "done", 4) == 0 || *at == '}';
+        bool list = fnmatch("for [!(]* in *[!:]", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
+                    fnmatch("[A-Za-z_]*() {*", at, 0) == 0 || fnmatch("function *{*", at, 0) == 0;
+        if (list || *at == '{' || fnmatch("while *", at, 0) == 0 ||
+            fnmatch("until *", at, 0) == 0) {
+            said->loops = said->loops << 1 | list;
+        }
+        const char *tasks = strstr(at, "--ntasks");
+        tasks = tasks != NULL ? tasks : strstr(at, " -n");
+        several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
+                  (fnmatch("srun *", at, 0) == 0 && tasks != NULL && tasks < end &&
+                   atoi(tasks + strcspn(tasks, "0123456789")) > 1);
     }
     return several || said->loops > 0;
 }

@@ -57,6 +57,7 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
     const char *next = fits ? last->found : "and more";
     if (last != all && strstr(all->found, next) == NULL) {
         text_append(all->found, sizeof all->found, "; %s", next);
+        all->expected[0] = all->nearest[0] = '\0';
     }
     return last;
 }
@@ -233,8 +234,8 @@ static void begin_server(struct server_text *said, const char *line)
 }
 
 /* Make blanks of bytes that no text has, and join lines that end with a backslash to the next: '\v' stands
- * for the end of one. Returns the text. */
-static char *text_joined(char *text, size_t size)
+ * for the end of one. Lines between them that begin with one of `comments` are dropped. Returns the text. */
+static char *text_joined(char *text, size_t size, const char *comments)
 {
     size_t used = 0;
     for (size_t i = 0; i < size; i++) {
@@ -245,6 +246,13 @@ static char *text_joined(char *text, size_t size)
         }
         if (c != '\r' || text[i + 1] != '\n') {
             text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
+        }
+        for (const char *next; joins; text[used++] = '\v') {
+            next = text + i + 1 + strspn(text + i + 1, " \t");
+            if (*next == '\0' || strchr(comments, *next) == NULL) {
+                break;
+            }
+            i = (size_t)(strchrnul(next, '\n') - text);
         }
     }
     text[used] = '\0';
@@ -320,7 +328,8 @@ void server_text_read_container(struct server_text *said, const struct manifest_
     forget_keys(&said->keys);
     said->line = at->line;
     said->command_line = 0;
-    server_text_read_lines(said, text_joined(at->command, strlen(at->command)));
+    said->loops = 0;
+    server_text_read_lines(said, text_joined(at->command, strlen(at->command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     if (second && !say_the_same(&before.keys, &said->keys)) {
         server_command_second(said, before.command_line, said->command_line);
@@ -583,9 +592,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     if (ok && manifest_named(file)) {
         ok = manifest_read(&said, text, why);
     } else if (ok && dockerfile_named(file)) {
-        ok = dockerfile_read(&said, text_joined(text, size), why);
+        ok = dockerfile_read(&said, text_joined(text, size, "#"), why);
     } else if (ok) {
-        server_text_read_lines(&said, text_joined(text, size));
+        bool unit = strstr(text, "\nExecStart=") != NULL; /* of systemd */
+        server_text_read_lines(&said, text_joined(text, size, unit ? "#;" : ""));
     }
     free(text);
     if (ok && said.failure != NULL) {

@@ -86,7 +86,8 @@ struct server_text {
     size_t program_count;
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
-    int loops;        /* of a shell that start a command for each of several words */
+    uint64_t
+        loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
     size_t once;      /* of the lines that a start has once, those that this one had */
     unsigned engines; /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
@@ -122,7 +123,7 @@ bool server_text_overrides(const struct server_text *said, const char *key);
 void server_text_pass(struct server_text *said, const char *name, const char *reason);
 
 /* Refuse the text in its line, but read on, so that all refusals are told at once. Returns the refusal; what
- * was expected is told of the first. */
+ * was expected is told if it is the only one. */
 struct error *server_text_refuse(struct server_text *said, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

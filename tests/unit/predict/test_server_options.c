@@ -123,7 +123,7 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
         {"vllm serve m --hf_token '" SECRET "'", "--hf_token"},
         {"HF_TOKEN=" SECRET " vllm serve m --seed 1", "--seed"},
         {"vllm serve m -tp 2 HF_TOKEN=" SECRET,
-         "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
+         "f:1: 'HF_TOKEN' stands without an option\n  expected: options of vLLM, each with its value"},
         {"vllm serve m --no-such:" SECRET,
          "f:1: unknown option '--no-such'\n  expected: an option of vLLM, or the command without it"},
         {"vllm serve m --tensor-parallel-sise=" SECRET,

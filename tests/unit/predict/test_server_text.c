@@ -405,7 +405,8 @@ static const struct {
     {"vllm serve m --kv-transfer-config NixlConnector",
      "f:1: '--kv-transfer-config' is not read\n  expected: an object in JSON"},
     {"LMCACHE_CHUNK_SIZE=128 vllm serve m", "LMCACHE_CHUNK_SIZE"},
-    {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode, -O3"},
+    {"vllm serve m --compilation-config.mode 3 -O.cudagraph_mode=FULL",
+     "--compilation-config.mode, --compilation-config.cudagraph_mode"},
     {"vllm serve m --quantization compressed-tensors --kv-cache-dtype auto --dtype bfloat16",
      "--quantization"},
     {"vllm serve m -O '{\"cudagraph_mode\": \"PIECEWISE\"}' -O.custom_ops=x",
@@ -418,7 +419,7 @@ static const struct {
      "--enable-chunked-prefill, --num-scheduler-steps"},
     {"vllm serve m --block-size 32", ""},
     {"vllm serve m --max-num-seqs 4 5",
-     "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
+     "f:1: '5' stands without an option\n  expected: options of vLLM, each with its value"},
 };
 
 static void options_without_effect_are_told(void **state)
@@ -532,6 +533,11 @@ static const struct {
     {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
                                               "  nearest: '--tensor-parallel-size'   "
                                               "expected: an option of vLLM"},
+    {"vllm serve m --host 0 \\ \n -tp 2", "f:1: ' ' stands without an option"},
+    {"vllm serve m --host 0 \xe2\x80\x93tp 2", "f:1: '\xe2\x80\x93tp' stands without an option"},
+    {"vllm serve m --port 1 \"$@\"", "f:1: '$@' stands without an option"},
+    {"vllm serve m '--tensor-parallel-size 2'",
+     "f:1: unknown option '--tensor-parallel-size', which is one word with its value"},
     {"vllm serve m --max-num-seqs.x 3", "f:1: unknown option '--max-num-seqs.x'"},
     {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
     {"vllm serve a -tp 2\nvllm serve b\n",
