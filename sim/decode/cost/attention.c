@@ -176,14 +176,6 @@ static double readings(const struct prompt_attention *work, const struct prompt_
     return 1 + (rounds - 1) * fmax(0, fmin(1, 2 * over));
 }
 
-static double prompt_read_bytes(const struct prompt_attention *work,
-                                const struct prompt_figures *figures)
-{
-    double bytes = work->bytes + work->decode_tokens * work->kv_heads * work->token_bytes;
-    bool again = work->decodes > 0 && figures->l2 > 0 && figures->token > 0;
-    return again ? bytes * readings(work, figures) : bytes;
-}
-
 struct kernel kernel_prompt_attention(const struct profile *profile,
                                       const struct prompt_attention *work)
 {
@@ -192,8 +184,10 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
     }
     struct trust trust = {.basis = BASIS_MEASURED};
     const struct prompt_figures figures = prompt_figures_read(profile, work, &trust);
-    struct kernel kernel =
-        roofline_read(profile, prompt_read_bytes(work, &figures), CURVE_GPU_ATTENTION_SHARE);
+    double bytes = work->bytes + work->decode_tokens * work->kv_heads * work->token_bytes;
+    bool again = work->decodes > 0 && figures.l2 > 0 && figures.token > 0;
+    bytes *= again ? readings(work, &figures) : 1;
+    struct kernel kernel = roofline_read(profile, bytes, CURVE_GPU_ATTENTION_SHARE);
     kernel = roofline_bounded(kernel, blocks_ns(work, &figures), trust, BOUND_FLOPS);
     return roofline_after(roofline_then(profile, kernel, CURVE_GPU_PROMPT_FIXED, 1), kernel);
 }

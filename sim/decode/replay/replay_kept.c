@@ -65,14 +65,6 @@ static uint64_t hash_policy(const struct replay_plan *plan)
                : XXH64(plan->policy_values, POLICY_MOST_PARAMS * sizeof *plan->policy_values, hash);
 }
 
-/* The hash of what a policy needs of a replay. */
-static uint64_t hash_needs(const struct policy_kind *policy)
-{
-    const bool needs[] = {policy->needs_queries, policy->needs_next_use, policy->chooses_own,
-                          policy->by_position};
-    return XXH64(needs, sizeof needs, 0);
-}
-
 uint64_t replay_plan_hash(const struct replay_plan *plan)
 {
     uint64_t hash = hash_common(plan, hash_policy(plan));
@@ -93,7 +85,10 @@ uint64_t replay_plan_family(const struct replay_plan *plan)
     common.capacity = 0;
     common.recomputed = 0;
     bool alone = plan->block_span != BLOCK_UNIT;
-    return hash_common(&common, alone ? hash_policy(plan) : hash_needs(plan->policy));
+    const struct policy_kind *policy = plan->policy;
+    const bool needs[] = {policy->needs_queries, policy->needs_next_use, policy->chooses_own,
+                          policy->by_position};
+    return hash_common(&common, alone ? hash_policy(plan) : XXH64(needs, sizeof needs, 0));
 }
 
 /* What a ledger is kept under: the sources that made it, the trace, and the plan. */

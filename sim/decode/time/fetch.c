@@ -77,17 +77,9 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
             (!fetch_is_asked(pipe, layer + 1) || fetch_put_index(pipe, layer + 1, why)));
 }
 
-/* Bytes a second: depends on the threads and, if the profile has that curve, on the span of a
- * head's keys over which the rows are scattered. */
-static double gather_rate(const struct pipe *pipe, struct trust *trust)
-{
-    double threads = cost_threads(pipe->setup, pipe->mechanisms->transfer_threads, trust);
-    double span = (double)pipe->setup->context * pipe->head_bytes / 2;
-    return pipe_figure(pipe, CURVE_HOST_GATHER, threads, trust) *
-           pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, trust);
-}
-
-/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. */
+/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. How fast depends
+ * on the threads and, if the profile has that curve, on the span of a head's keys over which the
+ * rows are scattered. */
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -98,7 +90,10 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
     if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
         return true;
     }
-    work.rate = gather_rate(pipe, &work.rate_trust) / 1e9;
+    double threads = cost_threads(pipe->setup, m->transfer_threads, &work.rate_trust);
+    double span = (double)pipe->setup->context * pipe->head_bytes / 2;
+    work.rate = pipe_figure(pipe, CURVE_HOST_GATHER, threads, &work.rate_trust) *
+                pipe_figure(pipe, CURVE_HOST_GATHER_SPAN, span, &work.rate_trust) / 1e9;
     work_wait_for(&work, at->at_hand);
     if (!work_put(pipe, &work, &at->at_hand, why)) {
         return false;
@@ -532,19 +527,17 @@ bool disk_put_read(struct pipe *pipe, double bytes, double block, engine_task_id
     return work_put(pipe, &work, out, why);
 }
 
-static bool put_write(struct pipe *pipe, double bytes, engine_task_id after, struct error *why)
-{
-    struct work work = disk_work(pipe, WAY_DISK_OUT, bytes);
-    work.rate = disk_write_rate(pipe->setup, fmin(bytes, DISK_PIECE), &work.rate_trust) / 1e9;
-    work_wait_for(&work, after);
-    return work_put(pipe, &work, NULL, why);
-}
-
 bool disk_put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why)
 {
     double disk = bytes * pipe->mechanisms->disk_kv;
-    return work_put_copy_out(pipe, bytes, left, why) &&
-           (disk == 0 || put_write(pipe, disk, *left, why));
+    bool copied = work_put_copy_out(pipe, bytes, left, why);
+    if (!copied || disk == 0) {
+        return copied;
+    }
+    struct work work = disk_work(pipe, WAY_DISK_OUT, disk);
+    work.rate = disk_write_rate(pipe->setup, fmin(disk, DISK_PIECE), &work.rate_trust) / 1e9;
+    work_wait_for(&work, *left);
+    return work_put(pipe, &work, NULL, why);
 }
 
 /* Bytes read for the misses of a layer, over the cohorts. */
