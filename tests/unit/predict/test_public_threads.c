@@ -343,6 +343,9 @@ static const struct {
      "modelled; unknown option '--no-such'; 'tp' is '0'"},
     {"several, whose order does not matter", "x.sh", "vllm serve m --no-such 4 --enable-lora",
      "x.sh:1: unknown option '--no-such'; '--enable-lora': adapters are not modelled"},
+    {"a default of vLLM 0.7", "log",
+     "Initializing a V0 LLM engine (v0.7.2) with config: model='m', chunked_prefill_enabled=False,",
+     "model=m system=vllm engine=vllm-0.7"},
     {"a refusal of an earlier start", "log",
      "vLLM API server version 0.20.0\nnon-default args: {'model': 'm', 'enable_lora': True}\n"
      "vLLM API server version 0.20.0\nnon-default args: {'model': 'n'}\n",

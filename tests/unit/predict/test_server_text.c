@@ -498,8 +498,6 @@ static const struct {
      "f:1: 'enable_chunked_prefill': these limits of a step"},
     {"vllm serve m --enable-chunked-prefill=False",
      "f:1: '--enable-chunked-prefill': these limits of a step"},
-    {" with config: model='m', chunked_prefill_enabled=False",
-     "f:1: 'chunked_prefill_enabled': these limits of a step"},
     {" with config: model='m', decode_context_parallel_size=2",
      "f:1: 'decode_context_parallel_size': how GPUs share"},
     {"server_args=ServerArgs(model_path='m', torchao_config='int8wo')",
