@@ -105,10 +105,6 @@ void advise_put_limits(struct frame *frame, uint32_t column, const struct target
 const char *advise_limits(const struct targets *targets, const struct result *result,
                           char text[ADVISE_SENTENCE]);
 
-/* violation_describe(). Returns `text`. */
-const char *advise_missed(const struct targets *targets, const struct result *result,
-                          char text[VIOLATION_TEXT]);
-
 /* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
 const char *advise_title(const struct column *column);
 

@@ -222,16 +222,6 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
 
 /* ---- below the rows ---- */
 
-/* Each search is a plan of its own, so that a report shows all questions and answers. */
-static bool store_all(const struct advice *advice, struct store *store, struct error *why)
-{
-    bool good = plan_store(&advice->systems, store, why);
-    for (uint32_t i = 0; good && i < advice->trial_count; i++) {
-        good = i == advice->plain || plan_store(&advice->trials[i].planning, store, why);
-    }
-    return good;
-}
-
 /* What a highest rate rests on. */
 static void note_rate(const struct advice *advice, const struct search *search,
                       struct runs_notes *notes)
@@ -309,8 +299,13 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     struct advice advice;
     bool good = advice_run(scenario, with, &advice, why);
     progress_clear();
-    good = good && (with->study.store == NULL || store_all(&advice, with->study.store, why)) &&
-           answer(arguments, &advice, &with->study, why);
+    /* Each search is a plan of its own, so that a report shows all questions and answers. */
+    struct store *store = with->study.store;
+    good = good && (store == NULL || plan_store(&advice.systems, store, why));
+    for (uint32_t i = 0; good && store != NULL && i < advice.trial_count; i++) {
+        good = i == advice.plain || plan_store(&advice.trials[i].planning, store, why);
+    }
+    good = good && answer(arguments, &advice, &with->study, why);
     advice_release(&advice);
     return good;
 }

@@ -99,7 +99,7 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     } else if (misses != NULL) {
         advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
         snprintf(text, sizeof text, "%s, weights in %s: %.3000s", shape, form->weights,
-                 advise_missed(&fleet->targets, misses, limits));
+                 violation_describe(&fleet->targets, NULL, misses, limits));
     } else if (form->decided) {
         snprintf(text, sizeof text, "%s costs more", shape);
     }
@@ -328,12 +328,12 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     if (below != NULL) {
         uint32_t gpus = below->fewer * below->gpus;
         text_append(text, sizeof text, " With %u GPU%s it %s.", gpus, text_plural(gpus),
-                    advise_missed(&fleet->targets, fleet_misses(below), limits));
+                    violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
     const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
     if (twin->is_twin && twin->fewer == best->servers) {
         text_append(text, sizeof text, " Behind %s it %s.", routing_names[twin->routing],
-                    advise_missed(&fleet->targets, fleet_misses(twin), limits));
+                    violation_describe(&fleet->targets, NULL, fleet_misses(twin), limits));
     }
     frame_text(verdict, VERDICT_meets, text);
 }

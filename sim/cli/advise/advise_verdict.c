@@ -180,7 +180,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     text_append(text, sizeof text, ".");
     if (next != PLANNING_NONE) {
         text_append(text, sizeof text, " At %s it %s%s.", search_text(best, next),
-                    advise_missed(&advice->targets, &best->results[next], limits),
+                    violation_describe(&advice->targets, NULL, &best->results[next], limits),
                     search_is_close(best, next) ? ", too close to call" : "");
     }
     if (!isnan(cost)) {
@@ -258,7 +258,7 @@ static void put_none(const struct advice *advice, struct frame *verdict)
         "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s, which %s.",
         alone ? " at any rate" : "", nearest->candidate->system,
         advise_form(advice->form.servers, advice->form.gpus, form), load,
-        advise_missed(&advice->targets, result, limits));
+        violation_describe(&advice->targets, NULL, result, limits));
 }
 
 /* ---- offload ---- */

@@ -78,13 +78,6 @@ const char *advise_limits(const struct targets *targets, const struct result *re
     return text;
 }
 
-const char *advise_missed(const struct targets *targets, const struct result *result,
-                          char text[VIOLATION_TEXT])
-{
-    violation_describe(targets, NULL, result, text);
-    return text;
-}
-
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
                        const struct result *result)
 {

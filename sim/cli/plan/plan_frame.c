@@ -158,18 +158,6 @@ static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *va
     json_decref(value);
 }
 
-static void put_violations(const struct plan_frame_report *report, const struct result *result)
-{
-    json_t *object = json_object();
-    for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
-        const struct target *target = &report->planning->options.targets.all[i];
-        double violation = target_violation(target, result);
-        json_object_set_new(object, target->text,
-                            isfinite(violation) ? json_real(violation) : json_null());
-    }
-    plan_frame_put_json(report->frame, VIOLATION, object);
-}
-
 /* The targets that the error band leaves open; none if the run has no band. */
 static void put_near(const struct plan_frame_report *report, const struct result *result)
 {
@@ -227,7 +215,14 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
     const struct result *result = &search->results[value];
     struct frame *frame = report->frame;
     frame_text(frame, VALUE, search_text(search, value));
-    put_violations(report, result);
+    json_t *violations = json_object();
+    for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
+        const struct target *target = &report->planning->options.targets.all[i];
+        double violation = target_violation(target, result);
+        json_object_set_new(violations, target->text,
+                            isfinite(violation) ? json_real(violation) : json_null());
+    }
+    plan_frame_put_json(frame, VIOLATION, violations);
     put_near(report, result);
     return put_scenario(report, search, value, why) && run_put_json(result, frame, RUN, why);
 }

@@ -54,15 +54,15 @@ static void say_missed(const struct target *target, const struct result *result,
     }
 }
 
-void violation_describe(const struct targets *targets, const struct column *compared,
-                        const struct result *result, char text[VIOLATION_TEXT])
+const char *violation_describe(const struct targets *targets, const struct column *compared,
+                               const struct result *result, char text[VIOLATION_TEXT])
 {
     const char *status = result_cell(result, COLUMN(status))->text;
     text[0] = '\0';
     if (strcmp(status, "ok") != 0) {
         text_append(text, VIOLATION_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
                     status, result->message);
-        return;
+        return text;
     }
     for (uint32_t i = 0; i < targets->count; i++) {
         double violation = target_violation(&targets->all[i], result);
@@ -76,6 +76,7 @@ void violation_describe(const struct targets *targets, const struct column *comp
     if (lacks && !targets_judge(targets, compared)) {
         say_absent(compared, text);
     }
+    return text;
 }
 
 enum { TEXT = 64, LINE = 2048, TIES_NAMED = 5 };

@@ -293,20 +293,16 @@ static bool parse_band(const json_t *array, double band[2])
     return json_array_size(array) == 2;
 }
 
-static bool parse_column(struct result *result, const struct column *column, json_t *json,
-                         char (*names)[RESULT_NAME])
-{
-    return column->holds == HOLDS_BAND ? parse_band(json, result->band[column->band - BANDED_RATE])
-           : column->holds == HOLDS_NOTES ? notes_read_json(json, &result->notes)
-                                          : parse_items(json, result, column, names);
-}
-
 bool cell_parse(struct result *result, const struct column *column, const char *text,
                 char (*names)[RESULT_NAME])
 {
     json_error_t ignored;
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &ignored);
-    bool ok = json != NULL && parse_column(result, column, json, names);
+    bool ok =
+        json != NULL &&
+        (column->holds == HOLDS_BAND    ? parse_band(json, result->band[column->band - BANDED_RATE])
+         : column->holds == HOLDS_NOTES ? notes_read_json(json, &result->notes)
+                                        : parse_items(json, result, column, names));
     json_decref(json);
     result->cells[column->index].set = ok;
     return ok;

@@ -35,22 +35,6 @@ uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, 
     return numbers->of.runs && shared < blocks ? shared : blocks;
 }
 
-uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block)
-{
-    const struct request *request = request_of(numbers, index);
-    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
-    uint32_t place = (uint32_t)block, per_chunk = numbers->blocks_per_chunk;
-    uint64_t shared = shared_blocks(numbers, index);
-    if (block >= shared) {
-        return numbers->own[index][block - shared];
-    }
-    if (per_chunk == 0) {
-        /* the last chunk of the block, which says what comes before it */
-        return numbers->first_shared[chunks[(place + 1) * numbers->chunks_per_block - 1]] - 1;
-    }
-    return numbers->first_shared[chunks[place / per_chunk]] - 1 + place % per_chunk;
-}
-
 /* Done for each block of each request at each of its events: without divisions. */
 const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
                                    uint64_t to)

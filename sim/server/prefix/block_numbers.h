@@ -61,10 +61,8 @@ void block_numbers_release(struct block_numbers *numbers); /* a zeroed struct is
 /* The number of request `index`'s first blocks, up to `blocks`, that have numbers. */
 uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, uint64_t blocks);
 
-/* The number of block `block` of request `index`, which has begun. */
-uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block);
-
-/* The numbers of its blocks from `from` up to `to`, as an array that the next call overwrites. */
+/* The numbers of the blocks of request `index`, which has begun, from `from` up to `to`, as an array that the
+ * next call overwrites. */
 const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
                                    uint64_t to);
 
