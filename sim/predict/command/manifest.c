@@ -67,15 +67,12 @@ static void write_words(const struct node *words, struct container_command *comm
     if (words != NULL && words->kind == NODE_SCALAR) {
         write_word(words, false, command);
     }
-    static const char *const flags[] = {"-c", "-lc", "-ec", "-xc", "-exc", "-euxc", NULL};
     for (size_t i = 0; words != NULL && i < words->count; i++) {
         const struct node *word = words->children[i];
         if (word->kind == NODE_SCALAR) {
+            const char *flag = word->text + (word->text[0] == '-'); /* -c, -lc, -euxc */
             write_word(word, !command->script, command);
-            command->script = false;
-            for (size_t flag = 0; flags[flag] != NULL; flag++) {
-                command->script = command->script || strcmp(word->text, flags[flag]) == 0;
-            }
+            command->script = flag > word->text && strcmp(flag + strspn(flag, "elux"), "c") == 0;
         }
     }
 }
