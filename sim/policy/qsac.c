@@ -38,7 +38,7 @@ static const struct policy_param qsac_params[] = {
     {"eta", 0.8, 0, 1, "cosine that the most important head needs"},
     {"power", 3, 0, 16, "how fast the threshold falls with importance"},
     {"adaptive", 1, 0, 1, "0: eta is the threshold of every head"},
-    {"aggregate", 0, 0, 2, "over the query heads: 0 harmonic mean, 1 minimum, 2 mean"},
+    {"aggregate", 0, 0, 1, "over the query heads: 0 harmonic mean, 1 minimum"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -84,22 +84,6 @@ static double aggregate_minimum(const double *cosine, const double *weight, uint
     }
     return least;
 }
-
-static double aggregate_mean(const double *cosine, const double *weight, uint32_t count)
-{
-    (void)weight;
-    double sum = 0;
-    for (uint32_t j = 0; j < count; j++) {
-        sum += cosine[j];
-    }
-    return sum / count;
-}
-
-static const aggregate_function aggregates[] = {
-    aggregate_harmonic,
-    aggregate_minimum,
-    aggregate_mean,
-};
 
 bool qsac_weighs_heads(const double *values)
 {
@@ -168,7 +152,7 @@ static bool qsac_init(struct policy *policy, const double *values, const struct 
     qsac->tokens = env->tokens > 0 ? env->tokens : 1;
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
-    qsac->aggregate = aggregates[(size_t)values[AGGREGATE]];
+    qsac->aggregate = values[AGGREGATE] == 0 ? aggregate_harmonic : aggregate_minimum;
     size_t queries = (size_t)qsac->tokens * heads;
     qsac->weight = arrays_add(&policy->arrays, queries, sizeof *qsac->weight, why);
     qsac->cosine = arrays_add(&policy->arrays, queries, sizeof *qsac->cosine, why);
