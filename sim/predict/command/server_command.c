@@ -361,11 +361,8 @@ static const char *version_in_tag(const char *tag, const char *program)
 {
     const char *name = strstr(tag, program);
     unsigned number;
-    if (name != NULL) {
-        name += strlen(program);
-        name += strspn(name, "-_");
-    }
-    const char *at = name != NULL ? name : tag;
+    const char *at = name != NULL ? name + strlen(program) : tag;
+    at += name != NULL ? strspn(at, "-_") : 0;
     bool named = name != NULL || *at == 'v';
     at += *at == 'v';
     int numbers = sscanf(at, "%4u.%4u.%4u", &number, &number, &number);
@@ -404,13 +401,10 @@ void server_command_second(struct server_text *said, int first, int line)
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
     bool several = false;
-    for (const char *at = line, *next; at < end; at = next) {
+    for (const char *at = line, *next; at < end && at[strspn(at, " \t\v")] != '#'; at = next) {
         at += strspn(at, " \t\v");
         at += strncmp(at, "do ", 3) == 0 ? 3 : 0;
         next = at + strcspn(at, ";&|") + 1;
-        if (*at == '#') {
-            break;
-        }
         said->loops >>= strncmp(at, "done", 4) == 0 || *at == '}';
         bool list = fnmatch("for [!(]* in *[!:]", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
                     fnmatch("[A-Za-z_]*() {*", at, 0) == 0 || fnmatch("function *{*", at, 0) == 0;

@@ -247,12 +247,10 @@ static char *text_joined(char *text, size_t size, const char *comments)
         if (c != '\r' || text[i + 1] != '\n') {
             text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
         }
-        for (const char *next; joins; text[used++] = '\v') {
-            next = text + i + 1 + strspn(text + i + 1, " \t");
-            if (*next == '\0' || strchr(comments, *next) == NULL) {
-                break;
-            }
-            i = (size_t)(strchrnul(next, '\n') - text);
+        while (joins && i + 1 < size &&
+               strcspn(text + i + 1 + strspn(text + i + 1, " \t"), comments) == 0) {
+            i += 1 + strcspn(text + i + 1, "\n");
+            text[used++] = '\v';
         }
     }
     text[used] = '\0';
