@@ -35,18 +35,13 @@ static uint32_t families_middle_of(const double *values, uint32_t count)
     return index;
 }
 
-static double time_of(const struct result *result)
-{
-    const struct cell *step = result_cell(result, COLUMN(step_us)),
-                      *tpot = result_cell(result, COLUMN(tpot_ms));
-    return step->set ? (double)step->integer : tpot->set ? (double)tpot->integer : INFINITY;
-}
-
 uint32_t families_middle(const struct result *results, uint32_t count)
 {
     double times[RESULT_MOST_FAMILIES];
     for (uint32_t i = 0; i < count; i++) {
-        times[i] = time_of(&results[i]);
+        const struct cell *step = result_cell(&results[i], COLUMN(step_us)),
+                          *tpot = result_cell(&results[i], COLUMN(tpot_ms));
+        times[i] = step->set ? (double)step->integer : tpot->set ? (double)tpot->integer : INFINITY;
     }
     return families_middle_of(times, count);
 }

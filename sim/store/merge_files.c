@@ -89,19 +89,6 @@ static bool copy_table(struct store *part, struct store *into, const struct sche
     return good;
 }
 
-static bool merge_file(struct store *into, const char *path, int64_t last, uint64_t *added,
-                       struct error *why)
-{
-    struct store *part = store_open(path, false, why);
-    bool good = part != NULL;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = strcmp(table->name, "turns") == 0 || /* what is merged is no shard */
-               copy_table(part, into, table, last, added, why);
-    }
-    store_close(part);
-    return good;
-}
-
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
                  struct error *why)
 {
@@ -110,7 +97,14 @@ bool store_merge(struct store *into, const char *const *paths, uint32_t count, u
     bool good = database_run(into, "BEGIN IMMEDIATE", why) &&
                 database_number(into, "SELECT MAX(rowid) FROM runs", NULL, &last, why);
     for (uint32_t i = 0; good && i < count; i++) {
-        good = merge_file(into, paths[i], last, added, why);
+        struct store *part = store_open(paths[i], false, why);
+        good = part != NULL;
+        for (const struct schema_table *table = schema_tables; good && table->name != NULL;
+             table++) {
+            good = strcmp(table->name, "turns") == 0 || /* what is merged is no shard */
+                   copy_table(part, into, table, last, added, why);
+        }
+        store_close(part);
     }
     return database_end(into, good, why);
 }

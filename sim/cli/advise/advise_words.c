@@ -23,18 +23,12 @@ const char *advise_title(const struct column *column)
     return column->title != NULL && column_shown(column) == UNIT_MS ? column->title : column->name;
 }
 
-/* The title without its unit, which stands behind a value. */
-static int name_length(const char *title)
-{
-    const char *unit = strstr(title, " ms");
-    return (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
-}
-
 static void say_target(const struct target *target, const struct result *result,
                        char words[ADVISE_WORDS])
 {
     const struct column *column = target->column;
-    const char *title = advise_title(column);
+    const char *title = advise_title(column), *unit = strstr(title, " ms"); /* behind the value */
+    int length = (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
     double value = result_number(result, column), tail = NAN;
     double margin = target_margin(target, result);
     char number[SHOWN_TEXT];
@@ -43,8 +37,7 @@ static void say_target(const struct target *target, const struct result *result,
     } else {
         target_format(target, result, number);
     }
-    snprintf(words, ADVISE_WORDS, "%.*s %s of %s", name_length(title), title, number,
-             target->typed);
+    snprintf(words, ADVISE_WORDS, "%.*s %s of %s", length, title, number, target->typed);
     if (margin < TARGET_AMPLE) {
         text_append(words, ADVISE_WORDS, " (by %.2g %%%s)", 100 * margin,
                     band_of(result, target->column) == NULL ? ""

@@ -57,19 +57,6 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
-/* The cells of all columns. */
-static void append_cells(FILE *out)
-{
-    fputs(", cell(id, place, key, what, value) AS (", out);
-    for (uint32_t i = 0; i < column_count; i++) {
-        const struct column *column = column_rows[i];
-        fprintf(out, "%sSELECT id, %u, '%s', ", i > 0 ? " UNION ALL " : "", i, column->name);
-        append_quoted(column->what, strlen(column->what), out);
-        fprintf(out, ", %s FROM ok\n", column->name);
-    }
-    fputs(")\n", out);
-}
-
 /* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
 static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
                          struct error *why)
@@ -77,7 +64,15 @@ static bool append_files(const struct plot_statement *statement, const char *end
     append_only(statement, out);
     for (const char *const *file = statement->begin; *file != NULL; file++) {
         if (strcmp(*file, PLOT_CELLS) == 0) {
-            append_cells(out);
+            fputs(", cell(id, place, key, what, value) AS (", out);
+            for (uint32_t i = 0; i < column_count; i++) {
+                const struct column *column = column_rows[i];
+                fprintf(out, "%sSELECT id, %u, '%s', ", i > 0 ? " UNION ALL " : "", i,
+                        column->name);
+                append_quoted(column->what, strlen(column->what), out);
+                fprintf(out, ", %s FROM ok\n", column->name);
+            }
+            fputs(")\n", out);
         } else if (!plot_copy_file("plots", *file, "sql", out, why)) {
             return false;
         }

@@ -234,25 +234,18 @@ static bool find_any(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Servers of a form that cost no more than what was found on its machine, or too little more to
- * call. If they miss a limit, the form is dearer. */
-static uint32_t servers_within(const struct fleet_size *fleet, const struct fleet_form *form)
-{
-    double cost = fleet_found_on(fleet, form) * (1 + TIE_PERCENT / 100.0);
-    double most = floor(cost / fleet_cost(form, 1));
-    return most < form->most_servers ? (uint32_t)most : form->most_servers;
-}
-
-/* The other forms on machines that have an answer, with as many servers as cost no more, unless as many
- * missed a limit already. */
+/* The other forms on machines that have an answer, with as many servers as cost no more, or too little more
+ * to call, unless as many missed a limit already. If they miss one, the form is dearer. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
-        bool has_answer = !isinf(fleet_found_on(fleet, form));
-        uint32_t within = has_answer ? servers_within(fleet, form) : 0;
+        double found = fleet_found_on(fleet, form);
+        double most = floor(found * (1 + TIE_PERCENT / 100.0) / fleet_cost(form, 1));
+        bool has_answer = !isinf(found);
+        uint32_t within = has_answer ? (uint32_t)fmin(most, form->most_servers) : 0;
         bool open = form->refused[0] == '\0' && !form->is_twin && form->servers == 0 &&
                     within > form->grid.count;
         good = !open || begin_brief(fleet, form, within, why);
