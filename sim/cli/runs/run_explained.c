@@ -251,8 +251,8 @@ static const char *why_nothing_is_found(double known, double gpu)
                  "host_memory they keep it.";
 }
 
-/* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what would
- * change that. Without hashes of prompts nobody knows. */
+/* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what
+ * would change that. Without hashes of prompts nobody knows. */
 static void print_tiers(const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
