@@ -311,8 +311,8 @@ void schedule_step(struct server *server)
     while (!made_room && budget > 0 &&
            server->running_count + server->loading_count < server->options.sequences &&
            queue_front(server, &front)) {
-        /* Where a prompt may not be divided, the step must have room for all of it. One that is longer than any
-         * step, as a stream may draw, is divided nevertheless: else it would wait until no other runs. */
+        /* Where a prompt may not be divided, the step must have room for all of it. One that is longer than
+         * any step, as a stream may draw, is divided nevertheless: else it would wait until no other runs. */
         uint64_t known = sequence_known_tokens(server, &front);
         bool fits = !server->options.path.whole_prompts || known <= budget ||
                     known > server->options.batched_tokens;

@@ -1,7 +1,7 @@
 /* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns,
- * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; a line below
- * says which. The last column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns
- * gets these and no others, however wide the line. */
+ * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; a line
+ * below says which. The last column then takes what is left of the line and is cut at a comma, or wrapped.
+ * A reader who chooses columns gets these and no others, however wide the line. */
 #include "core/array.h"
 #include "core/name.h"
 #include "core/quote.h"

@@ -19,8 +19,8 @@
 
 enum { MOST_WORDS = 40 };
 
-/* The valid words are those of all commands, as help lists them, or of those of a group (NULL: none was typed);
- * `given` is "" if nothing was typed, or nothing behind the group. */
+/* The valid words are those of all commands, as help lists them, or of those of a group (NULL: none was
+ * typed); `given` is "" if nothing was typed, or nothing behind the group. */
 static bool unknown_command(const struct command *const *commands, const char *group,
                             const char *given, struct error *why)
 {

@@ -121,8 +121,8 @@ bool draft_lengths_usual(const char *model, char *text, size_t size);
  *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%}
  */
 /* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same; the
- * other keys must be valid. `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
- * failure there is nothing to release. */
+ * other keys must be valid. `target` is the model that verifies. The caller releases `out` with
+ * drafts_release(); after a failure there is nothing to release. */
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why);
 

@@ -1,5 +1,5 @@
-/* A model from the text of a config.json, and the importance of its heads; and what the readers in this folder
- * share: values of a config, the known architectures, parts of a decoder. */
+/* A model from the text of a config.json, and the importance of its heads; and what the readers in this
+ * folder share: values of a config, the known architectures, parts of a decoder. */
 #pragma once
 
 #include "core/node.h"
@@ -75,8 +75,8 @@ bool field_inside(const struct node *config, const char *key, enum node_kind kin
 /* Is the node a whole number in [least, most]? */
 bool field_number(const struct node *node, uint32_t least, uint32_t most, uint32_t *out);
 
-/* What the word of each layer means: of the entries of the list at `key`, or of the letters of a text there, one
- * for each of `layers`. NULL ends `words`; `expected` tells them. */
+/* What the word of each layer means: of the entries of the list at `key`, or of the letters of a text
+ * there, one for each of `layers`. NULL ends `words`; `expected` tells them. */
 struct field_word {
     const char *word;
     int value;
@@ -127,8 +127,8 @@ const char *architecture_nearest_key(const char *key);
 /* Give the values of `decoder` the names that the readers know. */
 bool keys_rename(struct node *decoder, struct error *why);
 
-/* Refuse an architecture that has no row, if it has no decoder, or its config has keys that may decide a size and that no
- * reader knows. `name` is the class. */
+/* Refuse an architecture that has no row, if it has no decoder, or its config has keys that may decide a
+ * size and that no reader knows. `name` is the class. */
 bool keys_known(const struct node *decoder, const char *name, struct error *why);
 
 /* ---- heads, windows, FFNs and storage types of the layers ---- */

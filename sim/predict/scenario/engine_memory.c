@@ -464,8 +464,8 @@ static bool set_memory(struct point *point, double all, struct error *why)
     return true;
 }
 
-/* No GPU holds a pool that is larger than its memory. The KV of a log may be of a narrower type, and its tokens
- * those of all ranks; its pool is then what there is room for, and a note says so. */
+/* No GPU holds a pool that is larger than its memory. The KV of a log may be of a narrower type, and its
+ * tokens those of all ranks; its pool is then what there is room for, and a note says so. */
 static bool check_pool_size(const struct point *point, double has, struct error *why)
 {
     const struct setup *setup = &point->setup;

@@ -365,9 +365,9 @@ static uint64_t longest_prompt(const struct point *point)
 }
 
 /* Without requests, the engine has its own limits of a step, or is told to run a larger batch. An engine that
- * divides no prompt refuses those that are longer than a step, and lets one wait until the step has room for it
- * beside those that decode. So it is started with steps of the longest prompt and all sequences, as NVIDIA
- * does (scenarios/measured/tensorrt-llm.yaml). */
+ * divides no prompt refuses those that are longer than a step, and lets one wait until the step has room
+ * for it beside those that decode. So it is started with steps of the longest prompt and all sequences, as
+ * NVIDIA does (scenarios/measured/tensorrt-llm.yaml). */
 static bool resolve_step_limits(const struct scenario *scenario,
                                 const struct server_engine_gpus *limits, struct point *out,
                                 struct error *why)

@@ -28,8 +28,8 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
 }
 
-/* More where vLLM has groups of layers that keep different things. At least 1: of layers that keep only states a
- * token has none. */
+/* More where vLLM has groups of layers that keep different things. At least 1: of layers that keep only
+ * states a token has none. */
 static uint64_t host_token_bytes(const struct point *point)
 {
     const struct setup *setup = &point->setup;

@@ -238,10 +238,10 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
-/* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share of
- * them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had the
- * time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile up or it
- * brings what was asked for. */
+/* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share
+ * of them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had
+ * the time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile
+ * up or it brings what was asked for. */
 static struct stream_load stream_load_read(const struct point *point, double asked, uint64_t come,
                                            bool waits, struct stream_times *times,
                                            const struct serving_window *window)

@@ -13,10 +13,10 @@
  *                      │ saves: when a block has arrived in the tier above, or is evicted there
  *     tier 2  disk     ▼
  *
- * A block that a request finds counts as used in every tier that has it, but for `used_by_loads`. A tier that `takes_loads`
- * keeps what is loaded through it from below, if it has room or can evict for it. A block that is
- * offered to a tier that has it is offered to the tier below, too, if that takes all that arrives:
- * with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
+ * A block that a request finds counts as used in every tier that has it, but for `used_by_loads`. A tier
+ * that `takes_loads` keeps what is loaded through it from below, if it has room or can evict for it. A
+ * block that is offered to a tier that has it is offered to the tier below, too, if that takes all that
+ * arrives: with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
  *
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
  * only after it has arrived, and the GPU keeps it until then, or may give its room away

@@ -8,16 +8,17 @@
  * servers.
  *
  * Where prompts begin alike and nobody stated a router, several servers stand behind one by prefixes
- * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own. The answer is then also asked
- * behind a router that takes servers in turn: a form of its own, its *twin*.
+ * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own. The answer is then also
+ * asked behind a router that takes servers in turn: a form of its own, its *twin*.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
- * without end, in steady state, for as long as it takes to know the side of the limits. First of few requests:
- * of the form that is probably the cheapest on a machine, then of every other one with as many servers as cost
- * no more. Then of more, of the answer; it is run until its figures are known, and has to hold there, too.
+ * without end, in steady state, for as long as it takes to know the side of the limits. First of few
+ * requests: of the form that is probably the cheapest on a machine, then of every other one with as many
+ * servers as cost no more. Then of more, of the answer; it is run until its figures are known, and has to
+ * hold there, too.
  *
- * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a server
- * answers at most. */
+ * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
+ * server answers at most. */
 #pragma once
 
 #include "predict/result/tie.h"
