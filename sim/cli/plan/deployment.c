@@ -56,7 +56,7 @@ void deployment_servers(const struct scenario *scenario, uint32_t servers, const
                         "; where prompts begin alike, one that knows them may need fewer servers: "
                         "--set routing=prefix-load");
         } else if (by != ROUTE_ROUND_ROBIN && routings[by].policy != NULL && program != NULL) {
-            text_append(text, SERVERS_WORDS, ", %s --policy %s --worker-urls URL...",
+            text_append(text, SERVERS_WORDS, ", %s --policy %s --worker-urls and their URLs",
                         program->router, routings[by].policy);
         }
     }
