@@ -19,6 +19,11 @@ uint32_t model_query_heads(const struct model *model)
     return model->query_heads / model->tensor_parallel;
 }
 
+double model_query_group(const struct model *model)
+{
+    return (double)model_query_heads(model) / model_kv_heads(model);
+}
+
 bool model_layer_repeats(const struct model *model, uint32_t layer)
 {
     if (layer == 0) {

@@ -216,6 +216,9 @@ void model_release(struct model *model);
 uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
+/* Query heads for each KV head, on one GPU. */
+double model_query_group(const struct model *model);
+
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head of a layer with full attention.
  * kept_token: of one token in all its heads. kv_entry: what attention in `layer` reads for an entry
  * (layer_kind.h), its own or of the layer that it shares KV with. kv_token: what a token adds to what

@@ -192,11 +192,6 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
     return roofline_after(roofline_then(profile, kernel, CURVE_GPU_PROMPT_FIXED, 1), kernel);
 }
 
-static double retrieval_cost_group(const struct setup *setup)
-{
-    return (double)model_query_heads(&setup->model) / model_kv_heads(&setup->model);
-}
-
 bool cpu_attends(const struct setup *setup, uint32_t layer)
 {
     return (setup->mechanisms->attention == ATTEND_HYBRID && !setup_attends_all(setup, layer)) ||
@@ -212,8 +207,9 @@ bool cpu_attends_selected(const struct setup *setup, uint32_t layer)
 double cpu_selections(const struct setup *setup)
 {
     const struct mechanisms *m = setup->mechanisms;
-    return mechanisms_cpu_selects(m) && m->retrieval_per_query_head ? retrieval_cost_group(setup)
-                                                                    : 1;
+    return mechanisms_cpu_selects(m) && m->retrieval_per_query_head
+               ? model_query_group(&setup->model)
+               : 1;
 }
 
 bool cpu_attends_whole(const struct setup *setup, uint32_t layer)
@@ -243,7 +239,8 @@ double retrieval_entry_bytes(const struct setup *setup)
 uint32_t retrieval_copies(const struct setup *setup)
 {
     bool repeats = setup->mechanisms->repeat_kv && setup->model.kv_lora == 0;
-    return repeats && retrieval_cost_group(setup) > 1 ? (uint32_t)retrieval_cost_group(setup) : 0;
+    double group = model_query_group(&setup->model);
+    return repeats && group > 1 ? (uint32_t)group : 0;
 }
 
 /* Values of a key that are compared with each query, and `rows`: the queries of a KV head. */
@@ -255,7 +252,7 @@ static double compared_values(const struct setup *setup, double *rows)
     }
     const struct model *model = &setup->model;
     double values = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
-    *rows = retrieval_cost_group(setup);
+    *rows = model_query_group(&setup->model);
     return setup->mechanisms->retrieval_keys * values;
 }
 
@@ -263,7 +260,7 @@ static double compared_values(const struct setup *setup, double *rows)
 static double sorted_scores(const struct setup *setup, double entries)
 {
     return entries *
-           (setup->mechanisms->retrieval_per_query_head ? retrieval_cost_group(setup) : 1);
+           (setup->mechanisms->retrieval_per_query_head ? model_query_group(&setup->model) : 1);
 }
 
 double retrieval_score_bytes(const struct setup *setup, double entries)

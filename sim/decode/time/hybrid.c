@@ -21,23 +21,18 @@ static uint64_t tasks_each(const struct pipe *pipe, uint64_t pairs, uint32_t thr
     return cpu_heads_each((uint64_t)((double)pairs * cpu_selections(pipe->setup)), threads);
 }
 
-static double hybrid_group(const struct model *model)
-{
-    return (double)model_query_heads(model) / model_kv_heads(model);
-}
-
 /* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. With MLA both are
  * in the latent space. */
 static double hybrid_query_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
-    return (double)pairs * hybrid_group(model) * width * QUERY_BYTES;
+    return (double)pairs * model_query_group(model) * width * QUERY_BYTES;
 }
 
 static double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora : model->head_dim;
-    return (double)pairs * hybrid_group(model) * (width * QUERY_BYTES + SUM_BYTES);
+    return (double)pairs * model_query_group(model) * (width * QUERY_BYTES + SUM_BYTES);
 }
 
 /* Pairs of the pass, and the tokens of all and of the longest task: what HBM lacks, of each selection. */
@@ -125,7 +120,7 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                    pipe_part(pipe, i, layer)->offloaded_heads;
     }
     double bytes =
-        entries * (WEIGHT_BYTES * hybrid_group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
+        entries * (WEIGHT_BYTES * model_query_group(&pipe->setup->model) + 2 * CPU_AVERAGE_BYTES);
     return work_put_kernel(pipe, PART_UPDATE, kernel_read(&pipe->setup->profile, bytes), 1,
                            ENGINE_NONE, NULL, why);
 }
@@ -140,7 +135,7 @@ static double queries_ns(struct pipe *pipe, double bytes, double threads, struct
         return 0;
     }
     double flops =
-        2 * bytes / (double)dtype_bytes(model->kv, 2) * 2 * queries * hybrid_group(model);
+        2 * bytes / (double)dtype_bytes(model->kv, 2) * 2 * queries * model_query_group(model);
     return flops * 1e9 / pipe_figure(pipe, CURVE_HOST_KMEANS, threads, trust);
 }
 

@@ -296,12 +296,7 @@ static int64_t resident_step(const char *selection)
     struct setup setup = make_tiny(
         1, PAGES,
         OVERRIDES("trace=assumed:hit=0%", "mechanisms.resident_heads=first-layer", selection));
-    struct course course;
-    make_course(&setup, &course);
-    int64_t ns = course.timing.step[0].ns;
-    course_release(&course);
-    setup_release(&setup);
-    return ns;
+    return first_step_ns(&setup);
 }
 
 /* A layer in HBM is the GPU's, which attends to what is selected of it. */

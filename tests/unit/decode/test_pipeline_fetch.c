@@ -88,12 +88,7 @@ static int64_t step_of(const char *transfer, const char *figure)
 {
     struct setup setup = make_tiny(1, "mechanisms={operators: 8}",
                                    OVERRIDES("trace=assumed:hit=0%", transfer, figure));
-    struct course course;
-    make_course(&setup, &course);
-    int64_t ns = course.timing.step[0].ns;
-    course_release(&course);
-    setup_release(&setup);
-    return ns;
+    return first_step_ns(&setup);
 }
 
 /* The slower of a link and the host's memory bounds what is loaded and what is copied: with either
