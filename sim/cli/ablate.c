@@ -43,8 +43,7 @@ static const char *ablate_ms(const struct ablation *ablation, int64_t ns, char t
     return shown_value(UNIT_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);
 }
 
-/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under
- * overrides. */
+/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under overrides. */
 static const char *ablate_system(const struct ablation *ablation, char text[NAMES])
 {
     bool same = strcmp(ablation->system.name, ablation->base.name) == 0;

@@ -1,5 +1,4 @@
-/* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with
- * predictions. */
+/* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with predictions. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"

@@ -1,9 +1,8 @@
-/* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
- * alignment"). A name is near if at most about a third of the text's letters, and not all of them,
- * would have to change. So is one that holds the parts of the text, as rtx-4090 holds 4090 and
- * llama-3.1-70b holds llama-70b; one that is the first part of the text; and one that begins with the
- * text but for a slip. Of equally near names the one whose length is most alike is nearer, and then the
- * first.
+/* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string alignment"). A name
+ * is near if at most about a third of the text's letters, and not all of them, would have to change. So is
+ * one that holds the parts of the text, as rtx-4090 holds 4090 and llama-3.1-70b holds llama-70b; one that is
+ * the first part of the text; and one that begins with the text but for a slip. Of equally near names the one
+ * whose length is most alike is nearer, and then the first.
  *
  * Two spellings are the same name if they differ only in case and in what separates their parts:
  * RTX4090, "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */

@@ -307,8 +307,7 @@ static bool profile_read_gpus(struct profile *profile, struct error *why)
                                  error_expect(why, "a whole number from 1 to %d", MOST_GPUS));
 }
 
-/* Limits of what a GPU may cost; a price outside them is a slip of the unit (cents, or per
- * year). */
+/* Limits of what a GPU may cost; a price outside them is a slip of the unit (cents, or per year). */
 static bool profile_read_price(struct profile *profile, struct error *why)
 {
     static const double least = 0.001, most = 10000;

@@ -3,10 +3,9 @@
 
 #include "core/name.h"
 
-/* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32
- * values (OCP Microscaling Formats 1.0), nvfp4 8 bytes and one e4m3 scale for 16 (NVIDIA's cuDNN
- * and CUTLASS documentation; the fp32 scale of a tensor is not counted), int4 64 bytes and one fp16
- * scale for 128. */
+/* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32 values (OCP
+ * Microscaling Formats 1.0), nvfp4 8 bytes and one e4m3 scale for 16 (NVIDIA's cuDNN and CUTLASS
+ * documentation; the fp32 scale of a tensor is not counted), int4 64 bytes and one fp16 scale for 128. */
 static const struct {
     const char *name;
     uint64_t bytes, values;

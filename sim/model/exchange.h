@@ -1,15 +1,13 @@
 /* What the GPUs of a model send each other in a layer (parallel.h says how they share it).
  *
- * Each GPU of a tensor-parallel group adds up a part of the output of attention, and of the FFN, so
- * each of the two ends with an all-reduce of the hidden states (M. Shoeybi et al., "Megatron-LM",
- * arXiv:1909.08053).
+ * Each GPU of a tensor-parallel group adds up a part of the output of attention, and of the FFN, so each of
+ * the two ends with an all-reduce of the hidden states (M. Shoeybi et al., "Megatron-LM", arXiv:1909.08053).
  *
- * If data-parallel ranks share experts, the tokens of all ranks are gathered before the experts,
- * and the sums scattered after them (vLLM's all2all backend allgather_reducescatter, its default),
- * with an all-reduce in the group. Or each GPU sends its tokens to the GPUs of their experts, which
- * send back the sums (DeepSeek-V3's DeepEP): twice all-to-all, and an all-gather in the group,
- * whose GPUs have divided its tokens. A token that visits several experts of a GPU is sent there
- * once.
+ * If data-parallel ranks share experts, the tokens of all ranks are gathered before the experts, and the sums
+ * scattered after them (vLLM's all2all backend allgather_reducescatter, its default), with an all-reduce in
+ * the group. Or each GPU sends its tokens to the GPUs of their experts, which send back the sums
+ * (DeepSeek-V3's DeepEP): twice all-to-all, and an all-gather in the group, whose GPUs have divided its
+ * tokens. A token that visits several experts of a GPU is sent there once.
  *
  * GPUs that divide the tokens of a sequence gather the queries of all their heads, attend to their
  * own tokens, gather the logarithms of the sums of exponentials (fp32), and scatter the sums of the

@@ -149,6 +149,19 @@ uint64_t model_activation_bytes(const struct model *model)
     return dtype_bytes(DTYPE_BF16, model->hidden);
 }
 
+uint64_t model_matrix_bytes(const struct model *model, enum dtype dtype, uint64_t in, uint64_t out)
+{
+    const struct model_scales *scales = &model->scales;
+    uint64_t values = whole_product(in, out);
+    if (values == 0 || scales->bits == 0 || scales->dtype != dtype) {
+        return dtype_bytes(dtype, values);
+    }
+    uint64_t groups = whole_product(scales->group > 0 ? whole_share(in, scales->group) : 1, out);
+    uint64_t packed = dtype == DTYPE_INT4 ? whole_share(values, 2) : values;
+    return whole_sum(packed,
+                     whole_sum(whole_product(groups, scales->bits), in * scales->order) / 8);
+}
+
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];

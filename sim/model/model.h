@@ -47,10 +47,10 @@ static inline uint64_t whole_share(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
-/* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4
- * 4.25 (one for 32), int4 4.125 (an fp16 scale for 128), int8 and fp8 8. Scales of whole tensors,
- * channels or blocks of 128 by 128 are not counted. Weights of mxfp4-fp8 are those of mxfp4, which
- * meet activations of fp8. */
+/* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4 4.25 (one
+ * for 32), int4 4.125 (an fp16 scale for 128, unless a config says otherwise: struct model_scales), int8 and
+ * fp8 8. Scales of whole tensors, of outputs in 8 bits, or of blocks of 128 by 128 are not counted. Weights
+ * of mxfp4-fp8 are those of mxfp4, which meet activations of fp8. */
 enum dtype {
     DTYPE_BF16,
     DTYPE_FP8,
@@ -78,6 +78,13 @@ struct model_options {
     int weights, kv; /* enum dtype, or -1: as the model says (quantization_config), else bf16 */
     uint32_t tensor_parallel;  /* >= 1 */
     const struct node *config; /* keys in place of those of config.json, or NULL; borrowed */
+};
+
+/* What a quantised checkpoint stores beside weights of `dtype`: `bits` of scale and zero point for each
+ * `group` of an output's inputs (0: for all of them), and `order` bits for each input. */
+struct model_scales {
+    enum dtype dtype;
+    uint32_t group, bits, order; /* bits 0: as the type has them */
 };
 
 /* Rows of layer_kind.h, which says what each keeps. */
@@ -189,6 +196,7 @@ struct model {
     uint64_t indexed;      /* parameters by their index, if far off those of the config; else 0 */
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
+    struct model_scales scales;
     uint32_t fp8_block; /* rows and columns of a checkpoint in fp8 that share a scale; 0: others */
     enum dtype narrow;  /* of a mixed quantisation */
     bool exempt_head, narrow_head; /* the output head is in bf16, or of that type */
@@ -219,14 +227,13 @@ uint32_t model_query_heads(const struct model *model);
 /* Query heads for each KV head, on one GPU. */
 double model_query_group(const struct model *model);
 
-/* Bytes on one GPU. kv_head: K and V of one token of one KV head of a layer with full attention.
- * kept_token: of one token in all its heads. kv_entry: what attention in `layer` reads for an entry
- * (layer_kind.h), its own or of the layer that it shares KV with. kv_token: what a token adds to what
- * `layer` keeps while it keeps all; kv_tokens: of all layers. state: what one sequence takes in a layer
- * whatever its length. layer_kv: what `layer` keeps of a sequence of `context` tokens; kv: what all layers
- * keep. activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
- * DeepSeek's indexer count as metadata of the retrieval, not as KV, but in compressed layers; index: those
- * of a whole sequence. */
+/* Bytes on one GPU. kv_head: K and V of one token of one KV head of a layer with full attention. kept_token:
+ * of one token in all its heads. kv_entry: what attention in `layer` reads for an entry (layer_kind.h), its
+ * own or of the layer that it shares KV with. kv_token: what a token adds to what `layer` keeps while it
+ * keeps all; kv_tokens: of all layers. state: what one sequence takes in a layer whatever its length.
+ * layer_kv: what `layer` keeps of a sequence of `context` tokens; kv: what all layers keep. activation: a
+ * checkpoint of one token's activations in a layer, which is not split. The keys of DeepSeek's indexer count
+ * as metadata of the retrieval, not as KV, but in compressed layers; index: those of a whole sequence. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kept_token_bytes(const struct model *model);
 uint64_t model_kv_entry_bytes(const struct model *model, uint32_t layer);
@@ -237,8 +244,7 @@ uint64_t model_layer_kv_bytes(const struct model *model, uint32_t layer, uint64_
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
 uint64_t model_index_bytes(const struct model *model, uint64_t context);
 uint64_t model_activation_bytes(const struct model *model);
-/* Entries that `layer` keeps at `context`, tokens in most kinds: of chunks, the most that it ever
- * keeps. */
+/* Entries that `layer` keeps at `context`, tokens in most kinds: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 /* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
@@ -250,10 +256,11 @@ bool model_layer_local(const struct model *model, uint32_t layer);
  * the importance of its KV heads. */
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
-/* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of embedding, final
- * norm and head, if one stage has them all, with encoders. */
+/* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of a matrix of `dtype`, with
+ * its scales; of embedding, final norm and head, if one stage has them all, with encoders. */
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
+uint64_t model_matrix_bytes(const struct model *model, enum dtype dtype, uint64_t in, uint64_t out);
 uint64_t model_edge_weight_bytes(const struct model *model);
 
 /* Parameters of the whole model, with encoders. */

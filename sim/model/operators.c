@@ -39,7 +39,7 @@ static void operator_begin(struct share *share, const char *name, enum model_sta
 static void operator_multiply(struct share *share, enum dtype dtype, uint64_t in, uint64_t out)
 {
     struct model_operator *op = share->op;
-    uint64_t bytes = dtype_bytes(dtype, whole_product(in, out));
+    uint64_t bytes = model_matrix_bytes(share->model, dtype, in, out);
     bool one = op->matrices == 0 || op->in == in;
     op->in = one ? in : 0;
     op->out = one ? op->out + out : 0;

@@ -15,11 +15,10 @@
  *   pipeline_parallel  stages, one after the other, of as many layers each. A stage works on other
  *                      sequences than the one before it
  *
- * A *pass* is what one rank computes in one trip through all stages; `batch` counts the sequences
- * of a pass. While all ranks and stages are busy, data_parallel x pipeline_parallel x batch
- * sequences are under way, and each gets a token in the time of a pass. A GPU of P stages holds a
- * P-th of the layers and the KV of P passes in them: as many bytes as that of one pass in all
- * layers.
+ * A *pass* is what one rank computes in one trip through all stages; `batch` counts the sequences of a pass.
+ * While all ranks and stages are busy, data_parallel x pipeline_parallel x batch sequences are under way, and
+ * each gets a token in the time of a pass. A GPU of P stages holds a P-th of the layers and the KV of P
+ * passes in them: as many bytes as that of one pass in all layers.
  *
  * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
  * chance, some experts are popular (parallel.c), and no GPU waits for another but in the exchanges:

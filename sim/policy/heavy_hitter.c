@@ -12,12 +12,11 @@
  *                                                     ^ this block joins the heavy ones, and the
  *                                                       lightest of all these is dropped
  *
- * H2O adds attention up from the first token of the prompt and drops blocks as it goes. A trace
- * begins where the prompt has ended, so the warm-up stands for the prompt: all blocks are there,
- * and the blocks that a row records are fetched and added up. At its end (without a warm-up: after
- * the first access) the cache is chosen; among blocks of equal sums the latest position comes
- * first. Blocks that a row does not record add nothing: what the sums miss is below what the trace
- * keeps.
+ * H2O adds attention up from the first token of the prompt and drops blocks as it goes. A trace begins where
+ * the prompt has ended, so the warm-up stands for the prompt: all blocks are there, and the blocks that a row
+ * records are fetched and added up. At its end (without a warm-up: after the first access) the cache is
+ * chosen; among blocks of equal sums the latest position comes first. Blocks that a row does not record add
+ * nothing: what the sums miss is below what the trace keeps.
  *
  * The cache does not grow. Tokens born in decode are its most recent ones, so block after block
  * leaves the recent ones and has to be heavy to stay (`born: 0`: born tokens stay beside the

@@ -1,9 +1,8 @@
 /* OPT: the block whose next use is furthest in the future is evicted.
  *
- * L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", 1966. `opt`
- * must admit what it fetches, like any demand policy that computes on blocks in the cache.
- * `opt:bypass` does not admit a block that would be the first to be evicted; no policy that fetches
- * on demand misses less.
+ * L. A. Belady, "A study of replacement algorithms for a virtual-storage computer", 1966. `opt` must admit
+ * what it fetches, like any demand policy that computes on blocks in the cache. `opt:bypass` does not admit a
+ * block that would be the first to be evicted; no policy that fetches on demand misses less.
  *
  * A tournament tree over the blocks: a leaf is a block's next use, 0 if it is not held; a node is
  * the greater of the two below it, so the root is evicted. A hit block had the nearest next use of

@@ -8,10 +8,9 @@
  *     aggregate = sum of s_j / sum of (s_j / sim_j), s the importance of the head
  *     reuse  if   aggregate >= cos(theta),  theta = s^power acos(eta) + (1 - s^power) pi
  *
- * A reuse fetches nothing. A miss fetches the whole wanted set, without looking up what is held,
- * and makes the queries the new labels. Labels change only on a miss, so a slow drift adds up until
- * it causes one. The first access always misses. An unimportant head (s = 0) reuses its first set
- * forever.
+ * A reuse fetches nothing. A miss fetches the whole wanted set, without looking up what is held, and makes
+ * the queries the new labels. Labels change only on a miss, so a slow drift adds up until it causes one. The
+ * first access always misses. An unimportant head (s = 0) reuses its first set forever.
  *
  * The harmonic aggregate has a pole where a cosine is not positive: such a head (s_j > 0) is a
  * miss. If the query heads of a group differ in importance, the threshold uses their mean; the

@@ -1,13 +1,11 @@
-/* S3-FIFO: a small queue filters out blocks that are wanted only once, before they reach the main
- * queue.
+/* S3-FIFO: a small queue filters out blocks that are wanted only once, before they reach the main queue.
  *
- * J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023. New blocks enter
- * SMALL (a tenth of the cache). A block that leaves SMALL moves to MAIN if it was hit twice there;
- * otherwise it is evicted and remembered in GHOST (nine tenths of the cache, rounded down). A miss
- * on a ghost enters MAIN directly. MAIN is a CLOCK with counts up to three: a block with a count
- * goes round again with one less. Counts start at 0 in each queue. A block for which SMALL has no
- * room enters MAIN; this happens only until the cache is full, because an eviction leaves room in
- * SMALL.
+ * J. Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023. New blocks enter SMALL (a
+ * tenth of the cache). A block that leaves SMALL moves to MAIN if it was hit twice there; otherwise it is
+ * evicted and remembered in GHOST (nine tenths of the cache, rounded down). A miss on a ghost enters MAIN
+ * directly. MAIN is a CLOCK with counts up to three: a block with a count goes round again with one less.
+ * Counts start at 0 in each queue. A block for which SMALL has no room enters MAIN; this happens only until
+ * the cache is full, because an eviction leaves room in SMALL.
  */
 #include "policy/batch.h"
 #include "policy/policy.h"

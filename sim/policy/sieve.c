@@ -1,10 +1,9 @@
 /* SIEVE: a queue in which survivors keep their places.
  *
- * Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web
- * Caches", NSDI 2024. New blocks enter at the newest end; a hit marks its block. The hand walks
- * from old to new and clears marks; the first unmarked block is evicted. The hand stays there until
- * the next eviction, and wraps from the newest end to the oldest. (CLOCK would insert new blocks at
- * the hand.)
+ * Y. Zhang et al., "SIEVE is Simpler than LRU: an Efficient Turn-Key Eviction Algorithm for Web Caches", NSDI
+ * 2024. New blocks enter at the newest end; a hit marks its block. The hand walks from old to new and clears
+ * marks; the first unmarked block is evicted. The hand stays there until the next eviction, and wraps from
+ * the newest end to the oldest. (CLOCK would insert new blocks at the hand.)
  *
  * The queue is a log with holes: an evicted block leaves a hole. When the log is full, the holes
  * are closed, at most once in `capacity` admissions.

@@ -5,13 +5,12 @@
  *     MAW         after a step  a x weight + (1 - a) x before,  of blocks attended to
  *     kept        MAW > beta / older blocks
  *
- * The published system decides about a block when it leaves the window, and about all blocks again
- * when a prompt is appended; the CPU attends to everything then. In a run the context does not
- * grow: no block leaves the window, and all older blocks belong to the prompt. So the warm-up
- * stands for the prompt (without a warm-up: the first access), and at its end the CPU's blocks are
- * chosen. From then on nothing attends to a block that is not kept, and its average stays, until
- * `append` accesses have passed and one more prompt is appended (0: never): one access that attends
- * to everything.
+ * The published system decides about a block when it leaves the window, and about all blocks again when a
+ * prompt is appended; the CPU attends to everything then. In a run the context does not grow: no block leaves
+ * the window, and all older blocks belong to the prompt. So the warm-up stands for the prompt (without a
+ * warm-up: the first access), and at its end the CPU's blocks are chosen. From then on nothing attends to a
+ * block that is not kept, and its average stays, until `append` accesses have passed and one more prompt is
+ * appended (0: never): one access that attends to everything.
  *
  * Each side computes weights over the blocks that it attends to, before both are merged: a weight is a
  * share of what the CPU attends to. Weights are those that the trace records; a block's is the sum of its
@@ -82,9 +81,8 @@ static bool is_for_cpu(const struct window_maw *maw, uint32_t block, bool all)
     return block < maw->window && (all || maw->kept[block]);
 }
 
-/* Take the weights of the CPU's blocks from the row, and return their sum. It includes blocks that
- * the row does not record: they share the mass that the row leaves evenly with those of the
- * window. */
+/* Take the weights of the CPU's blocks from the row, and return their sum. It includes blocks that the row
+ * does not record: they share the mass that the row leaves evenly with those of the window. */
 static double take_weights(struct window_maw *maw, const struct demand *demand, bool all)
 {
     double sum = 0, left = 1 - (double)demand->window_mass;

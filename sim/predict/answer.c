@@ -330,8 +330,7 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
     return true;
 }
 
-/* Do hits or masses of a finished run depend on the trace? If not, other families have the same
- * result. */
+/* Do hits or masses of a finished run depend on the trace? If not, other families have the same result. */
 static bool needs_others(const struct result *result)
 {
     const struct cell *mass = result_cell(result, COLUMN(mass_recall));

@@ -1,7 +1,6 @@
-/* The journal is a rollback journal, not a write-ahead log: between two runs the results are one
- * plain file that can be copied, even after kill -9. A process killed within a transaction leaves a
- * journal beside the file; whoever opens the file next, reader or writer, restores the last whole
- * run from it. */
+/* The journal is a rollback journal, not a write-ahead log: between two runs the results are one plain file
+ * that can be copied, even after kill -9. A process killed within a transaction leaves a journal beside the
+ * file; whoever opens the file next, reader or writer, restores the last whole run from it. */
 
 #include "store/store.h"
 
@@ -222,8 +221,7 @@ static void quantity_answer(sqlite3_context *context, int count, sqlite3_value *
     }
 }
 
-/* A quantity in its base unit, so that "7500ns" is less than "15us"; other values as SQLite casts
- * them. */
+/* A quantity in its base unit, so that "7500ns" is less than "15us"; other values as SQLite casts them. */
 static void magnitude_answer(sqlite3_context *context, int count, sqlite3_value **values)
 {
     struct quantity quantity;
@@ -348,8 +346,7 @@ static bool stopped(const struct store *store)
     return store->stop != NULL && atomic_load(&store->stop->raised);
 }
 
-/* SQLite asks whether to abandon a statement that runs long. A run that is being stored is put
- * whole. */
+/* SQLite asks whether to abandon a statement that runs long. A run that is being stored is put whole. */
 static int abandons(void *opaque)
 {
     const struct store *store = opaque;

@@ -114,9 +114,8 @@ static struct sorted sort_by_code(const struct demand_span *span, uint32_t wante
     return mass;
 }
 
-/* The most mass that an unrecorded unit can have: that of the lightest unit which the row chose, at
- * the upper end of its code. Units of the recording's own window are at both ends of the row,
- * however light. */
+/* The most mass that an unrecorded unit can have: that of the lightest unit which the row chose, at the upper
+ * end of its code. Units of the recording's own window are at both ends of the row, however light. */
 static float most_unrecorded(const struct trace_header *header, const struct trace_rows *rows,
                              uint32_t row)
 {

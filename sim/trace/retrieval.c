@@ -1,7 +1,6 @@
-/* Scores are levels: halves of a mass code, the least for the highest score. Draws are whole
- * numbers, so a level is, too. A draw that lasts is the sum of eight bytes of a hash (trace/hash.h),
- * nearly normal; a draw of the step is uniform, which bounds it closely. One counting sort finds the
- * wanted items.
+/* Scores are levels: halves of a mass code, the least for the highest score. Draws are whole numbers, so a
+ * level is, too. A draw that lasts is the sum of eight bytes of a hash (trace/hash.h), nearly normal; a draw
+ * of the step is uniform, which bounds it closely. One counting sort finds the wanted items.
  *
  * Most units are in no row. A first count of the recorded ones bounds the level that is good
  * enough. The other units are tried by the draw that lasts, best first, until no draw of the step

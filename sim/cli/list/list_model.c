@@ -113,8 +113,7 @@ static void put_layer(const struct model *model, uint32_t layer, struct frame *f
     put_keeps(model, at, frame);
 }
 
-/* A row for each kind of layer; for each part of the weights; for each context. NULL without
- * memory. */
+/* A row for each kind of layer; for each part of the weights; for each context. NULL without memory. */
 static struct frame *model_page_layers(const struct model_page *page, struct error *why)
 {
     struct frame *frame = frame_create(layer_columns, LAYER_COLUMNS, why);

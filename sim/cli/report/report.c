@@ -83,8 +83,7 @@ static const struct report_kind provenance[] = {
     {.name = NULL},
 };
 
-/* The subjects of a page. The first that has rows gives the heading; each that has rows gets an
- * answer. */
+/* The subjects of a page. The first that has rows gives the heading; each that has rows gets an answer. */
 static const struct {
     const char *const *begin;
     const char *name;

@@ -17,9 +17,8 @@
  *   submit -> in its queue --(first there, the server free, predecessors ended)-->
  *   served --(fixed_ns)--> moving, when it moves something --(its flow ends)--> ended
  *
- * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at
- * submission, so running never allocates. A task waits only for tasks submitted before it, so some
- * task can always go on.
+ * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at submission,
+ * so running never allocates. A task waits only for tasks submitted before it, so some task can always go on.
  */
 
 struct task {

@@ -161,11 +161,10 @@ static double blocks_ns(const struct prompt_attention *work, const struct prompt
            figures->empty * (work->heads * (all - blocks));
 }
 
-/* How often HBM reads the KV of a call with decodes. The query heads of a KV head run one round
- * after the other if the sequences fill the GPU, which holds so many blocks at a time as reach the
- * rate together. The share that the L2 no longer holds grows from three quarters of its size to
- * five quarters: read off the times of LLMServingSim's RTX 4090 and RTX PRO 6000, 128 sequences of
- * 1024 to 4096 tokens. */
+/* How often HBM reads the KV of a call with decodes. The query heads of a KV head run one round after the
+ * other if the sequences fill the GPU, which holds so many blocks at a time as reach the rate together. The
+ * share that the L2 no longer holds grows from three quarters of its size to five quarters: read off the
+ * times of LLMServingSim's RTX 4090 and RTX PRO 6000, 128 sequences of 1024 to 4096 tokens. */
 static double readings(const struct prompt_attention *work, const struct prompt_figures *figures)
 {
     double group = work->heads / work->kv_heads;
@@ -294,10 +293,9 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
 struct kernel retrieval_query_cost(const struct setup *setup)
 {
     const struct model *model = &setup->model;
-    uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
-    double bytes =
-        setup->mechanisms->retrieval_query * (double)dtype_bytes(model->weights, weights);
-    return kernel_read(&setup->profile, bytes);
+    uint64_t out = (uint64_t)model_query_heads(model) * model->head_dim;
+    uint64_t weights = model_matrix_bytes(model, model->weights, model->hidden, out);
+    return kernel_read(&setup->profile, setup->mechanisms->retrieval_query * (double)weights);
 }
 
 /* Building an index on the GPU, and on the host. */

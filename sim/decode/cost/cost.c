@@ -1,5 +1,4 @@
-/* Kernels of a setup: the operators of its model as kernels, and what its mechanisms make of
- * copies. */
+/* Kernels of a setup: the operators of its model as kernels, and what its mechanisms make of copies. */
 
 #include "decode/cost/cost.h"
 

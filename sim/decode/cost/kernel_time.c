@@ -119,8 +119,7 @@ static bool states_exchange(const struct profile *profile, enum exchange_kind ki
            (own != NULL && profile_states(profile, figure_for(profile, own, gpus)));
 }
 
-/* The figure of the next larger number of GPUs which the profile states; of its fabric if it states
- * one. */
+/* The figure of the next larger number of GPUs which the profile states; of its fabric if it states one. */
 static enum curve_id exchange_figure(const struct profile *profile, enum exchange_kind kind,
                                      uint64_t gpus)
 {
@@ -224,11 +223,10 @@ struct kernel roofline_after(struct kernel whole, struct kernel part)
 
 /* Matrix products, dense and of experts: which curves a type of weights has, and their roofline.
  *
- * NVFP4 is multiplied as it is, its activations in fp4, too, by tensor cores that can (a profile
- * states their peak); others unpack it to bf16, as they do all weights of 4 bits. So does every GPU
- * with MXFP4 whose activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside
- * activations of fp8, experts of MXFP4 are multiplied at the rate of fp8 where the profile has times
- * of such kernels. */
+ * NVFP4 is multiplied as it is, its activations in fp4, too, by tensor cores that can (a profile states their
+ * peak); others unpack it to bf16, as they do all weights of 4 bits. So does every GPU with MXFP4 whose
+ * activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside activations of fp8, experts
+ * of MXFP4 are multiplied at the rate of fp8 where the profile has times of such kernels. */
 
 /* The curves of the products with weights of one type. They are borrowed if they were measured with
  * another type of 4 bits or, for want of that, with bf16. */

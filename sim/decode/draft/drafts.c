@@ -58,9 +58,8 @@ double drafts_rate_of(uint32_t count, double tokens)
     return high;
 }
 
-/* By the seed's number, moved on by the golden ratio each step. In any run of steps these lie evenly,
- * so that it accepts as many drafts as it should on average; independent numbers would be 5 % off in
- * twenty steps. */
+/* By the seed's number, moved on by the golden ratio each step. In any run of steps these lie evenly, so that
+ * it accepts as many drafts as it should on average; independent numbers would be 5 % off in twenty steps. */
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step)
 {
     static const uint64_t golden = 0x9E3779B97F4A7C15u; /* of 2^64 */

@@ -77,8 +77,7 @@ static uint64_t whole_tokens(const struct pipe *pipe)
 
 /* ---- stand-ins of a host ---- */
 
-/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. It is woken, and wakes the
- * caller. */
+/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. It is woken, and wakes the caller. */
 static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
 {
     struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
@@ -252,10 +251,9 @@ static bool put_copy_in(struct pipe *pipe, double bytes, struct error *why)
     return work_put(pipe, &work, &copied, why) && work_put_event(pipe, PART_LINK, copied, why);
 }
 
-/* A copy from pageable memory. The driver copies it block by block into staging memory, while the
- * engine sends the block before, so that the slower of the two sets the rate. The call returns when
- * the last block is staged (CUDA Runtime API, "API synchronization behavior"), which is then still
- * to arrive. */
+/* A copy from pageable memory. The driver copies it block by block into staging memory, while the engine
+ * sends the block before, so that the slower of the two sets the rate. The call returns when the last block
+ * is staged (CUDA Runtime API, "API synchronization behavior"), which is then still to arrive. */
 static bool put_staged(struct pipe *pipe, double bytes, engine_task_id freed,
                        engine_task_id *copied, struct error *why)
 {

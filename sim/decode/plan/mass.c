@@ -1,6 +1,5 @@
-/* There are three kinds of heads: those that attend to everything, offloaded ones whose mass is in
- * the ledger (they select, or their policy chooses), and resident ones that select with the true
- * query. */
+/* There are three kinds of heads: those that attend to everything, offloaded ones whose mass is in the ledger
+ * (they select, or their policy chooses), and resident ones that select with the true query. */
 
 #include "decode/plan/mass.h"
 

@@ -378,11 +378,10 @@ bool memory_loads_whole(const struct setup *setup)
     return first < setup->model.layer_count && setup_loads_whole(setup, (uint32_t)first);
 }
 
-/* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one
- * GPU: two buffers for weights and two for KV, as one is filled while the other is in use
- * (decode/time/fetch.h, hybrid.h). 0 where nothing lies on a disk. Each is as large as the largest part
- * that is read at a time: of a layer or half of one, of a micro-batch's KV, or of what all heads of a
- * layer select. */
+/* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one GPU: two
+ * buffers for weights and two for KV, as one is filled while the other is in use (decode/time/fetch.h,
+ * hybrid.h). 0 where nothing lies on a disk. Each is as large as the largest part that is read at a time: of
+ * a layer or half of one, of a micro-batch's KV, or of what all heads of a layer select. */
 static double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = setup->mechanisms;
@@ -494,9 +493,8 @@ uint64_t memory_hbm_weights(const struct setup *setup)
                         (double)drafting_weight_bytes(setup) - all_streamed_bytes(setup));
 }
 
-/* Does the engine divide the pool among layers that keep different things? Then `*tokens` are those
- * that it holds of sequences of the setup's context. A sequence that decodes keeps no more of a
- * window than that. */
+/* Does the engine divide the pool among layers that keep different things? Then `*tokens` are those that it
+ * holds of sequences of the setup's context. A sequence that decodes keeps no more of a window than that. */
 static bool divided_tokens(const struct setup *setup, double pool, double *tokens)
 {
     const struct setup_engine *engine = &setup->engine;

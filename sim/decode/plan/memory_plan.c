@@ -504,7 +504,8 @@ static struct kernel project(const struct setup *setup, double tokens)
     const struct model *model = &setup->model;
     double columns = model->kv_lora > 0 ? (double)model->kv_lora + model->rope_dim
                                         : 2.0 * model_kv_heads(model) * model->head_dim;
-    double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
+    double weights =
+        (double)model_matrix_bytes(model, model->weights, model->hidden, (uint64_t)columns);
     double bytes = weights + tokens * ((double)model_activation_bytes(model) +
                                        (double)model_kept_token_bytes(&setup->model));
     return kernel_product(&setup->profile, 2 * tokens * columns * model->hidden, tokens, bytes,

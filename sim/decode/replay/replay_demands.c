@@ -159,8 +159,7 @@ static bool union_keep_queries(struct replay_union *all, const struct demand *de
     return true;
 }
 
-/* Of the first step, units that it does not ask for are kept, too: caches begin with them
- * (replay_job.h). */
+/* Of the first step, units that it does not ask for are kept, too: caches begin with them (replay_job.h). */
 static bool union_keep(void *context, uint32_t stream, uint32_t step, const struct demand *demand,
                        struct error *why)
 {

@@ -15,8 +15,7 @@ static bool can_prefetch(const struct pipe *pipe, uint32_t layer)
     return pipe->mechanisms->prefetch == PREFETCH_NEXT_LAYER && layer > 0;
 }
 
-/* Is this layer's KV fetched by a query? (Not if it is resident, loaded whole, or attended to by
- * the CPU.) */
+/* Is this layer's KV fetched by a query? (Not if it is resident, loaded whole, or attended to by the CPU.) */
 static bool fetch_is_asked(const struct pipe *pipe, uint32_t layer)
 {
     return layer < pipe->plan->layers && !setup_loads_whole(pipe->setup, layer) &&

@@ -26,8 +26,7 @@ static uint64_t pass_rows(const struct pipe *pipe)
     return rows;
 }
 
-/* model_operators() is asked for one attended token a row, so its bytes read K and V of every token
- * once. */
+/* model_operators() is asked for one attended token a row, so its bytes read K and V of every token once. */
 static double attention_bytes(const struct pipe *pipe)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];

@@ -85,10 +85,11 @@ static bool read_row(const struct node *node, struct error *why)
 
 static void read_table(void)
 {
-    static const char *const keys[] = {"size_keys",         "class_keys", "renamed_keys",
-                                       "plain_activations", "size_words", "harmless_keys",
-                                       "modules",           "classes",    "encoders",
-                                       "other_words",       NULL};
+    static const char *const keys[] = {
+        "size_keys",  "class_keys",    "renamed_keys",   "plain_activations",
+        "size_words", "harmless_keys", "modules",        "classes",
+        "encoders",   "quantise_keys", "quantise_words", "other_words",
+        NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
@@ -193,8 +194,27 @@ bool keys_rename(struct node *decoder, struct error *why)
 static bool is_off(const struct node *value)
 {
     const char *text = value->text;
-    return value->kind == NODE_NULL || (value->kind == NODE_LIST && value->count == 0) ||
+    return value->kind == NODE_NULL || (value->kind >= NODE_LIST && value->count == 0) ||
            (text != NULL && (strcmp(text, "false") == 0 || text[strspn(text, "0.")] == '\0'));
+}
+
+bool keys_quantise(const struct node *config, struct error *why)
+{
+    const struct node *read = architecture_list("quantise_keys"), *value = NULL;
+    const struct node *words = architecture_list("quantise_words");
+    bool good = true;
+    for (size_t i = 0; good && i < config->count; i++) {
+        value = config->children[i];
+        const struct node *format = node_get(value, "format"); /* of "sparsity_config" */
+        bool dense = format != NULL && format->text != NULL && strcmp(format->text, "dense") == 0;
+        good = is_off(value) || dense || lists(read, value->key, false) ||
+               !lists(words, value->key, true);
+    }
+    if (!good) {
+        node_error(value, why, "'%.60s' of quantization_config is not understood", value->key);
+        error_expect(why, "no such key, or 'dtype.weights' and a config without quantization");
+    }
+    return good;
 }
 
 /* Append to `unread` the keys of `object`, which is `inside` the decoder's ("" is the decoder's). */

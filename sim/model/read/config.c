@@ -1,6 +1,5 @@
-/* Keys common to all architectures are read here, the rest by the readers of the architecture's
- * row. Nothing is guessed: a key that decides a size is stated and in its range, or known from the
- * class. */
+/* Keys common to all architectures are read here, the rest by the readers of the architecture's row. Nothing
+ * is guessed: a key that decides a size is stated and in its range, or known from the class. */
 #include "model/read/config.h"
 
 #include "core/array.h"
@@ -249,9 +248,7 @@ static bool config_read_model(struct node *root, struct model *model, struct err
     }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
     model->own_code = node_get(root, "auto_map") != NULL;
-    bool at_top = node_get(root, "quantization_config") != NULL;
-    return extras_read(root, decoder, model, why) &&
-           quantisation_read(at_top ? root : decoder, model, why) &&
+    return extras_read(root, decoder, model, why) && quantisation_read(root, decoder, model, why) &&
            quantisation_read_experts(decoder, model, why) &&
            config_read_stored(root, decoder, model, why);
 }

@@ -119,8 +119,7 @@ const char *architecture_nearest(const char *name);
 /* A list of the table, such as "size_keys"; NULL if the table has none or cannot be read. */
 const struct node *architecture_list(const char *name);
 
-/* Does a size depend on this key of a config.json in some architecture? The nearest such key, or
- * NULL. */
+/* Does a size depend on this key of a config.json in some architecture? The nearest such key, or NULL. */
 bool architecture_decides_size(const char *key);
 const char *architecture_nearest_key(const char *key);
 
@@ -130,11 +129,12 @@ bool keys_rename(struct node *decoder, struct error *why);
 /* Refuse an architecture that has no row, if it has no decoder, or its config has keys that may decide a
  * size and that no reader knows. `name` is the class. */
 bool keys_known(const struct node *decoder, const char *name, struct error *why);
+/* The same of a quantization_config. */
+bool keys_quantise(const struct node *config, struct error *why);
 
 /* ---- heads, windows, FFNs and storage types of the layers ---- */
 
-/* Upper bounds: values within them can be multiplied and allocated safely. Every real model is far
- * below. */
+/* Upper bounds: values within them can be multiplied and allocated safely. Every real model is far below. */
 enum { LAYERS_MOST = 1024, HEADS_MOST = 1 << 16, EXPERTS_MOST = 1 << 16, SIZE_MOST = INT32_MAX };
 
 /* Called in this order, for a model that has its class's values and its layers allocated. */
@@ -144,8 +144,9 @@ bool windows_read(const struct node *config, const struct architecture *kind, st
 bool ffn_read(const struct node *config, const struct architecture *kind, struct model *model,
               struct error *why);
 
-/* Set weights, KV and exemptions from the "quantization_config" of the map around it (absent or null:
- * bf16); what is exempt is marked in the layers, which are read. Then the type of routed experts, where
+/* Set weights, KV and exemptions from the "quantization_config", or what llm-compressor once called
+ * "compression_config", at the top or in the decoder's map (absent or null: bf16); what is exempt is marked in the layers, which are read. Then the type of routed experts, where
  * "expert_dtype" states one. */
-bool quantisation_read(const struct node *around, struct model *model, struct error *why);
+bool quantisation_read(const struct node *top, const struct node *decoder, struct model *model,
+                       struct error *why);
 bool quantisation_read_experts(const struct node *config, struct model *model, struct error *why);

@@ -1,6 +1,6 @@
 /* Storage types of weights and of the KV cache, by a config's quantization_config. A method is a row: how it
- * states its type, where it lists the modules that are not quantised, and whether it exempts the output head
- * by default. */
+ * states its type, and whether it exempts the output head by default. A key that no method reads and that may
+ * decide a size is refused. */
 #include "model/read/config.h"
 
 #include "core/name.h"
@@ -12,12 +12,11 @@
 
 /* ---- modules that are not quantised ----
  *
- * An entry names a module by its path ("model.layers.3.self_attn", "lm_head"), a part of it
- * ("self_attn"), or a pattern, written "model.layers.*.mlp" or "re:.*mlp.*". It covers a matrix if
- * it matches some run of whole components of that matrix's path. Entries that match no matrix of
- * struct model (vision towers, norms, routers) have no effect. An entry that is neither a path nor
- * such a pattern is refused. So is the exemption of single experts, which the layers of struct
- * model cannot express. */
+ * An entry names a module by its path ("model.layers.3.self_attn", "lm_head"), a part of it ("self_attn"), or
+ * a pattern, written "model.layers.*.mlp" or "re:.*mlp.*". It covers a matrix if it matches some run of whole
+ * components of that matrix's path (AWQ's: any part of it). Entries that match none (vision towers, norms,
+ * routers) have no effect. An entry that is neither a path nor such a pattern is refused. So is the exemption
+ * of single experts, which the layers of struct model cannot express. */
 
 /* Entries times layers of a config: each entry is held against the names of each layer. */
 enum { PATTERN_SIZE = 256, EXEMPT_MOST_PAIRS = 1 << 20 };
@@ -92,7 +91,11 @@ static bool exempt_read(const struct node *config, const char *key, const char *
         field_error(config, key, why, "has '%.100s'", entry);
         return error_expect(why, "all experts of a layer or none");
     }
-    snprintf(out->text, sizeof out->text, "*.%s.*", skip_prefix(plain));
+    const struct node *method = node_get(config, "quant_method");
+    bool part = method != NULL && strcmp(method->text, "awq") == 0;
+    size_t length = strlen(plain);
+    plain[length - (!part && plain[length - 1] == '.')] = '\0'; /* "model.layers.0." */
+    snprintf(out->text, sizeof out->text, part ? "*%s*" : "*.%s.*", skip_prefix(plain));
     return true;
 }
 
@@ -173,7 +176,6 @@ static bool exempt_listed(const struct node *config, const char *key, struct mod
 
 struct method {
     const char *name;
-    const char *list_key;
     bool head_exempt;
     enum dtype dtype; /* unless `read` sets another */
     bool (*read)(const struct node *config, struct model *model, struct error *why);
@@ -195,19 +197,33 @@ static bool integer_dtype(const struct node *config, const char *key, enum dtype
     return true;
 }
 
-/* GPTQ and AWQ. */
+/* "group_size": -1 or nothing is one group for each output; `fallback` is that of a missing key. */
+static bool read_group(const struct node *config, uint32_t fallback, uint32_t *group,
+                       struct error *why)
+{
+    const struct node *stated = node_stated(config, "group_size");
+    bool whole = stated != NULL && stated->text != NULL && strcmp(stated->text, "-1") == 0;
+    *group = 0;
+    return whole || field_whole(config, "group_size", 1, SIZE_MOST, fallback, group, why);
+}
+
+/* GPTQ and AWQ: an fp16 scale and a zero point for each group, which symmetric files have, too. GPTQ's
+ * have the group of each input besides (g_idx, of 32 bits). Absent, a group is 128 (transformers). */
 static bool read_bits(const struct node *config, struct model *model, struct error *why)
 {
-    bool head = false;
+    bool head = false, gptq = strcmp(node_get(config, "quant_method")->text, "gptq") == 0;
+    uint32_t group;
     const struct node *dynamic = node_stated(config, "dynamic");
     if (dynamic != NULL && dynamic->count > 0) {
         field_error(config, "dynamic", why, "gives some modules bits of their own");
         return error_expect(why, "the same bits for all");
     }
     if (!integer_dtype(config, "bits", &model->weights, why) ||
-        !node_bool(config, "lm_head", &head, why)) {
+        !read_group(config, 128, &group, why) || !node_bool(config, "lm_head", &head, why)) {
         return false;
     }
+    uint32_t zero = model->weights == DTYPE_INT4 ? 4 : 8;
+    model->scales = (struct model_scales){model->weights, group, 16 + zero, gptq ? 32 : 0};
     model->exempt_head = !head;
     return true;
 }
@@ -239,14 +255,38 @@ static bool read_scheme(const struct node *scheme, enum dtype *dtype, struct err
     return true;
 }
 
-/* "weight_block_size": [128, 128], or nothing. */
+/* Beside packed integers, or groups of other values: a scale in bf16, a zero point unless they are symmetric,
+ * and with "actorder": "group" the group of each input (compressed-tensors, pack_quantized.py). A scale
+ * for each output of 8-bit values is not counted. */
+static bool read_scales(const struct node *scheme, enum dtype dtype, struct model_scales *out,
+                        struct error *why)
+{
+    uint32_t group, zero = dtype == DTYPE_INT4 ? 4 : 8;
+    bool symmetric = true;
+    const struct node *order = node_stated(scheme, "actorder");
+    if (!read_group(scheme, 0, &group, why) || !node_bool(scheme, "symmetric", &symmetric, why)) {
+        return false;
+    }
+    bool sorted = order != NULL && order->text != NULL &&
+                  (strcmp(order->text, "group") == 0 || strcmp(order->text, "true") == 0);
+    if (dtype == DTYPE_INT4 || (dtype != DTYPE_NVFP4 && dtype != DTYPE_MXFP4 && group > 0)) {
+        *out = (struct model_scales){dtype, group, 16 + (symmetric ? 0 : zero), sorted ? 32 : 0};
+    }
+    return true;
+}
+
+/* "weight_block_size": [128, 128], or nothing. Scales of these are not counted: of smaller blocks they
+ * would be 1 % of the weights. */
+enum { FP8_BLOCK_LEAST = 512 };
 static bool read_fp8(const struct node *config, struct model *model, struct error *why)
 {
     const struct node *sizes = node_stated(config, "weight_block_size");
-    uint32_t rows = 0;
+    uint32_t rows = 0, columns = 0;
     if (sizes != NULL &&
-        (sizes->count != 2 || !field_number(sizes->children[0], 1, SIZE_MOST, &rows))) {
-        field_error(config, "weight_block_size", why, "is no size of blocks");
+        (sizes->count != 2 || !field_number(sizes->children[0], 1, SIZE_MOST, &rows) ||
+         !field_number(sizes->children[1], 1, SIZE_MOST, &columns) ||
+         (uint64_t)rows * columns < FP8_BLOCK_LEAST)) {
+        field_error(config, "weight_block_size", why, "is no size of blocks whose scales are few");
         return error_expect(why, "two numbers, such as [128, 128]");
     }
     model->fp8_block = rows;
@@ -264,14 +304,21 @@ static bool read_kv_scheme(const struct node *config, struct model *model, struc
 static bool read_compressed(const struct node *config, struct model *model, struct error *why)
 {
     const struct node *groups;
-    if (!field_inside(config, "config_groups", NODE_MAP, &groups, why)) {
+    const char *format = "";
+    if (!field_inside(config, "config_groups", NODE_MAP, &groups, why) ||
+        !node_text(config, "format", &format, why)) {
         return false;
+    }
+    if (strcmp(format, "marlin-24") == 0) {
+        field_error(config, "format", why, "is marlin-24: half of the weights are not stored");
+        return error_expect(why, "weights that are all there");
     }
     if (groups == NULL || groups->count == 0) {
         return field_error(config, "config_groups", why, "is missing or empty");
     }
     for (size_t i = 0; i < groups->count; i++) {
         const struct node *group = groups->children[i], *weights = node_stated(group, "weights");
+        struct model_scales scales = {0};
         enum dtype dtype;
         if (weights == NULL) {
             node_error(group, why, "'%s' does not quantise weights", group->key);
@@ -284,14 +331,16 @@ static bool read_compressed(const struct node *config, struct model *model, stru
             field_error(group, "targets", why, "names some modules");
             return error_expect(why, "[\"Linear\"], which are all");
         }
-        if (!read_scheme(weights, &dtype, why)) {
+        if (!read_scheme(weights, &dtype, why) || !read_scales(weights, dtype, &scales, why)) {
             return false;
         }
-        if (i > 0 && dtype != model->weights) {
-            field_error(config, "config_groups", why, "mixes storage types");
+        if (i > 0 && (dtype != model->weights || scales.group != model->scales.group ||
+                      scales.bits != model->scales.bits)) {
+            field_error(config, "config_groups", why, "mixes storage types or sizes of groups");
             return error_expect(why, "one for all groups");
         }
         model->weights = dtype;
+        model->scales = scales;
     }
     return read_kv_scheme(config, model, why);
 }
@@ -379,16 +428,18 @@ static bool read_modelopt(const struct node *config, struct model *model, struct
     return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
 }
 
-static const char not_converted[] = "modules_to_not_convert";
+/* Where methods list what is not quantised. */
+static const char *const exempt_lists[] = {"ignore", "ignored_layers", "modules_to_not_convert",
+                                           "exclude_modules"};
 static const struct method methods[] = {
-    {"fp8", not_converted, true, DTYPE_FP8, read_fp8},
-    {"fbgemm_fp8", not_converted, true, DTYPE_FP8, NULL},
-    {"mxfp4", not_converted, true, DTYPE_MXFP4, NULL},
-    {"gptq", not_converted, false, DTYPE_INT4, read_bits},
-    {"awq", not_converted, false, DTYPE_INT4, read_bits},
-    {"compressed-tensors", "ignore", false, DTYPE_INT8, read_compressed},
-    {"modelopt", "ignore", false, DTYPE_FP8, read_modelopt},
-    {"modelopt_fp4", "ignore", false, DTYPE_NVFP4, read_modelopt},
+    {"fp8", true, DTYPE_FP8, read_fp8},
+    {"fbgemm_fp8", true, DTYPE_FP8, NULL},
+    {"mxfp4", true, DTYPE_MXFP4, NULL},
+    {"gptq", false, DTYPE_INT4, read_bits},
+    {"awq", false, DTYPE_INT4, read_bits},
+    {"compressed-tensors", false, DTYPE_INT8, read_compressed},
+    {"modelopt", false, DTYPE_FP8, read_modelopt},
+    {"modelopt_fp4", false, DTYPE_NVFP4, read_modelopt},
     {.name = NULL},
 };
 
@@ -408,17 +459,31 @@ static bool read_config(const struct node *config, struct model *model, struct e
     const struct method *method = &methods[found];
     model->weights = method->dtype;
     model->exempt_head = method->head_exempt;
-    return (method->read == NULL || method->read(config, model, why)) &&
-           exempt_listed(config, method->list_key, model, why);
+    bool good =
+        keys_quantise(config, why) && (method->read == NULL || method->read(config, model, why));
+    for (size_t i = 0; good && i < sizeof exempt_lists / sizeof *exempt_lists; i++) {
+        good = exempt_listed(config, exempt_lists[i], model, why);
+    }
+    return good;
 }
 
-bool quantisation_read(const struct node *around, struct model *model, struct error *why)
+bool quantisation_read(const struct node *top, const struct node *decoder, struct model *model,
+                       struct error *why)
 {
+    static const char *const keys[] = {"quantization_config", "compression_config", NULL};
+    const struct node *around = node_stated(top, field_first(top, keys)) != NULL ? top : decoder;
     const struct node *config;
-    model->weights = DTYPE_BF16;
-    model->kv = DTYPE_BF16;
+    model->weights = model->kv = DTYPE_BF16;
     model->exempt_head = true;
-    return field_inside(around, "quantization_config", NODE_MAP, &config, why) &&
+    for (size_t i = 0; i < top->count; i++) {
+        const struct node *other = top->children[i];
+        if (strstr(other->key, "quantization") != NULL && name_match(other->key, keys) < 0 &&
+            node_stated(top, keys[0]) == NULL && other->kind == NODE_MAP) {
+            node_error(other, why, "'%.60s' is not understood", other->key);
+            return error_expect(why, "'quantization_config', or 'dtype.weights' without this key");
+        }
+    }
+    return field_inside(around, field_first(around, keys), NODE_MAP, &config, why) &&
            (config == NULL || read_config(config, model, why));
 }
 

@@ -1,8 +1,7 @@
 /* Containers of Compose files, of Kubernetes manifests and of Dockerfiles, as the commands that they start.
  *
- * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command`
- * and `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell
- * has it:
+ * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command` and
+ * `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell has it:
  *
  *     NAME=value container run vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
  *

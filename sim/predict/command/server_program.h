@@ -67,8 +67,7 @@ struct server_program {
     size_t option_count, option_capacity;
 };
 
-/* All programs, in the order of their files' names. They live as long as the process. NULL on
- * failure. */
+/* All programs, in the order of their files' names. They live as long as the process. NULL on failure. */
 const struct server_program *server_programs(size_t *count, struct error *why);
 
 /* The option of this name; NULL if the program is not known to have one. "no_" in front does not
@@ -91,8 +90,7 @@ const struct server_option *server_variable(const struct server_program *program
                                             const char *name,
                                             const struct server_program **program);
 
-/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of
- * them. */
+/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
 const char *server_program_after(const struct node *list, const char *line);
 
 /* The program that the text of a command starts; NULL if it is none. */

@@ -465,8 +465,7 @@ static void drop_of_others(const struct server_program *program, struct server_t
     }
 }
 
-/* The system that keeps prefixes outside the GPU, how much of them, and whether the GPU keeps
- * some, too. */
+/* The system that keeps prefixes outside the GPU, how much of them, and whether the GPU keeps some, too. */
 static void complete_tiers(const struct server_program *program, struct server_text *said)
 {
     struct stated_key *all = said->keys.all, *system = &all[STATED_SYSTEM];

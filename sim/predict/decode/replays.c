@@ -1,5 +1,4 @@
-/* Plans are gathered into groups. The ledgers of a group, or of a single plan, are values that runs
- * share. */
+/* Plans are gathered into groups. The ledgers of a group, or of a single plan, are values that runs share. */
 #include "predict/decode/replays.h"
 
 #include "core/array.h"

@@ -259,10 +259,9 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
                           "workspace of the fused kernel, by the largest message");
     }
     if (runner->sampler == SAMPLER_TRITON) {
-        /* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can
-         * hold (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has
-         * none of it from its start is assumed; the log of an A100 (tests/unit/predict) shows such a
-         * growth. */
+        /* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
+         * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
+         * from its start is assumed; the log of an A100 (tests/unit/predict) shows such a growth. */
         struct trust trust = {.basis = BASIS_MEASURED};
         double threads = sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
         engine_memory_add(out, "local memory", threads * stack_bytes(profile), BASIS_ASSUMED,
@@ -279,8 +278,7 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     }
 }
 
-/* TensorRT-LLM runs a step and takes a share of what is free then (pyexecutor/_util.py,
- * KvCacheCreator). */
+/* TensorRT-LLM runs a step and takes a share of what is free then (pyexecutor/_util.py, KvCacheCreator). */
 static void split_rest(const struct point *point, double all, struct engine_memory *out)
 {
     double taken = 0;

@@ -176,9 +176,8 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
     return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or a margin of 0");
 }
 
-/* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
- * stays. The path of a profile becomes relative to the working directory instead of to the file
- * that contains it. */
+/* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number stays. The
+ * path of a profile becomes relative to the working directory instead of to the file that contains it. */
 static bool respell_value(struct node *scalar, struct error *why)
 {
     struct quantity quantity;

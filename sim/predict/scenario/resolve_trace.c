@@ -171,10 +171,9 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
     return true;
 }
 
-/* Is the trace a recording of this very model? Its recorded model's name starts with the model's
- * name, it holds all layers or all whose KV grows with the context, and the geometry is the same. A
- * generated trace counts if it is a twin of such a recording
- * that is not carried to another context. */
+/* Is the trace a recording of this very model? Its recorded model's name starts with the model's name, it
+ * holds all layers or all whose KV grows with the context, and the geometry is the same. A generated trace
+ * counts if it is a twin of such a recording that is not carried to another context. */
 static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
                             const struct model *model)
 {
@@ -256,11 +255,10 @@ static double share_to_hold(const struct setup *setup)
     }
 }
 
-/* The share of the context that a row keeps: the selection and the window, or the window alone if
- * nothing asks what heads want, so that no context is too long for it. Twice the selection if
- * sets are reused, because their mass at later steps must be known. A policy that chooses by
- * weight needs twice what it holds: of the other tokens, no more than that weigh more than an even
- * share. */
+/* The share of the context that a row keeps: the selection and the window, or the window alone if nothing
+ * asks what heads want, so that no context is too long for it. Twice the selection if sets are reused,
+ * because their mass at later steps must be known. A policy that chooses by weight needs twice what it holds:
+ * of the other tokens, no more than that weigh more than an even share. */
 static double share_to_keep(const struct setup *setup)
 {
     const struct mechanisms *mechanisms = setup->mechanisms;

@@ -119,8 +119,7 @@ static bool check_batch_keys(const struct scenario *scenario, struct error *why)
 /* Keys of a load, by which alone a scenario asks for a server. */
 static const char *const load_keys[] = {"rate", "clients", "arrivals"};
 
-/* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
- * them. */
+/* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for them. */
 static bool lay_synthetic(struct scenario *scenario, const char *load, struct error *why)
 {
     struct scenario_values *values = &scenario->values;

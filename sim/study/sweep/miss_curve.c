@@ -152,8 +152,7 @@ struct ids_job {
     struct miss_curve *curve;
 };
 
-/* The next ids as a demand. A policy handles the worst unit of a demand first, so they are
- * reversed. */
+/* The next ids as a demand. A policy handles the worst unit of a demand first, so they are reversed. */
 static struct demand ids_demand(const struct ids *ids, uint32_t first, uint32_t *reversed)
 {
     uint32_t most = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE;

@@ -13,8 +13,7 @@
  * replays that can share one reading of a trace, which must be known together. Those that fit into
  * the ring stay resolved in it.
  *
- * Workers often wait for the same replay. It runs on the cores that they leave idle
- * (core/parallel.h).
+ * Workers often wait for the same replay. It runs on the cores that they leave idle (core/parallel.h).
  *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag. */

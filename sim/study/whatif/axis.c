@@ -441,8 +441,7 @@ static double prefix_bytes(const struct point *point, enum tier_id tier)
                  : 0;
 }
 
-/* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the
- * tier. */
+/* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the tier. */
 static bool usual_room(const struct axis_reading *reading, struct usual *out)
 {
     const struct setup *setup = &reading->base->point->setup;

@@ -1,8 +1,7 @@
-/* What is measured is compared with a twin without locality: units near each other and heads of a
- * layer are also wanted together because attention falls off with distance. A twin whose units
- * share their properties with probability p wants a unit's neighbour with that much more
- * probability, so the excess over the first twin is a first estimate of p. It is then corrected by
- * the errors of further twins. */
+/* What is measured is compared with a twin without locality: units near each other and heads of a layer are
+ * also wanted together because attention falls off with distance. A twin whose units share their properties
+ * with probability p wants a unit's neighbour with that much more probability, so the excess over the first
+ * twin is a first estimate of p. It is then corrected by the errors of further twins. */
 #include "trace/fit/fit_locality.h"
 
 #include "core/array.h"
@@ -195,8 +194,7 @@ static bool measure_twin(const struct trace *recording, double share, uint32_t t
     return ok;
 }
 
-/* The probability that two units of a neighbourhood, or two heads at one unit, take the same
- * properties. */
+/* The probability that two units of a neighbourhood, or two heads at one unit, take the same properties. */
 struct same {
     double near[PROFILE_WIDTHS], alike;
 };

@@ -1,5 +1,4 @@
-/* The model of profile.h, inverted: normal quantiles for levels, non-negative least squares for
- * shares. */
+/* The model of profile.h, inverted: normal quantiles for levels, non-negative least squares for shares. */
 
 #include "trace/fit/fit_solve.h"
 

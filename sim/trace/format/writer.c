@@ -1,6 +1,5 @@
-/* Writing a trace: frame after frame into a temporary file beside the final one. The final name
- * appears only when the file is whole and on the disk. Only the index grows with the trace: eight
- * bytes per frame. */
+/* Writing a trace: frame after frame into a temporary file beside the final one. The final name appears only
+ * when the file is whole and on the disk. Only the index grows with the trace: eight bytes per frame. */
 
 #include <assert.h>
 #include <errno.h>

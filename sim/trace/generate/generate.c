@@ -209,8 +209,7 @@ static void spread_mass(double mass, uint32_t count, uint8_t *codes)
     }
 }
 
-/* Fill in the window of a row, around the kept units. The first sink gets the mass of all
- * sinks. */
+/* Fill in the window of a row, around the kept units. The first sink gets the mass of all sinks. */
 static void fill_window(const struct trace_generator *generator, const struct trace_header *header,
                         const struct trace_profile_head *head, uint32_t *units, uint8_t *codes)
 {

@@ -34,8 +34,7 @@ struct scores_kind {
     int32_t level, own, move;
 };
 
-/* Where the own part and two halves of directions are drawn: by a head, or for all heads of its
- * layer. */
+/* Where the own part and two halves of directions are drawn: by a head, or for all heads of its layer. */
 struct scores_keys {
     uint64_t own, first, second;
 };
@@ -334,8 +333,7 @@ static void score_plain(const struct candidates *asked, struct scores *scores, u
     score_all(asked, scores, bucket);
 }
 
-/* A unit that is not appended is overwritten by the next one, so that no branch has to be
- * predicted. */
+/* A unit that is not appended is overwritten by the next one, so that no branch has to be predicted. */
 static uint32_t append_plain(const uint16_t *restrict bucket, uint32_t from, uint32_t to,
                              uint32_t end, uint32_t kept, uint32_t *restrict units)
 {

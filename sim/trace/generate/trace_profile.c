@@ -356,8 +356,7 @@ const struct trace_profile_head *trace_profile_head(const struct trace_profile *
     return &profile->heads[(size_t)source.layer * profile->kv_heads + source.head];
 }
 
-/* Target heads are numbered over all layers that share a source layer, and take its heads in
- * turn. */
+/* Target heads are numbered over all layers that share a source layer, and take its heads in turn. */
 
 struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,
                                      uint32_t layer, uint32_t head)

@@ -361,9 +361,112 @@ static void quantisation_methods_say_type_and_head(void **state)
         assert_int_equal(model.exempt_head, cases[i].exempt_head);
         enum dtype head = cases[i].exempt_head ? DTYPE_BF16 : cases[i].weights;
         assert_int_equal(model_edge_weight_bytes(&model),
-                         2 * (1000 * 64 + 64) + dtype_bytes(head, 1000 * 64));
+                         2 * (1000 * 64 + 64) + model_matrix_bytes(&model, head, 64, 1000));
         model_release(&model);
     }
+}
+
+/* A matrix of 4096 inputs and 1024 outputs: 2 MiB in 4 bits and 4 MiB in 8. With groups of 128 it has 32 768
+ * scales, and each of 2 bytes, or 2.5 with a zero point of 4 bits; g_idx takes 4 bytes an input. */
+static void scales_are_counted_by_the_groups_of_the_config(void **state)
+{
+    (void)state;
+    enum { FOUR = 2 << 20, EIGHT = 4 << 20, SCALES = 32768 };
+    static const struct {
+        const char *config;
+        uint64_t bytes;
+    } cases[] = {
+        {"{'quant_method': 'awq', 'bits': 4, 'group_size': 128}", FOUR + SCALES * 5 / 2},
+        {"{'quant_method': 'awq', 'bits': 4}", FOUR + SCALES * 5 / 2},
+        {"{'quant_method': 'awq', 'bits': 4, 'group_size': 64}", FOUR + SCALES * 5},
+        {"{'quant_method': 'gptq', 'bits': 4, 'group_size': 32}", FOUR + SCALES * 10 + 4096 * 4},
+        {"{'quant_method': 'gptq', 'bits': 4, 'group_size': -1}", FOUR + 1024 * 5 / 2 + 4096 * 4},
+        {"{'quant_method': 'gptq', 'bits': 8, 'group_size': 128}", EIGHT + SCALES * 3 + 4096 * 4},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 4, 'type': 'int', 'group_size': 32}}}}",
+         FOUR + SCALES * 8},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights': {'num_bits': 4,"
+         " 'type': 'int', 'group_size': 32, 'symmetric': false, 'actorder': 'group'}}}}",
+         FOUR + SCALES * 10 + 4096 * 4},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 4, 'type': 'int', 'group_size': null, 'strategy': 'channel'}}}}",
+         FOUR + 1024 * 2},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 8, 'type': 'float', 'group_size': 128}}}}",
+         EIGHT + SCALES * 2},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 8, 'type': 'int', 'strategy': 'channel'}}}}",
+         EIGHT},
+        {"{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
+         " {'num_bits': 4, 'type': 'float', 'group_size': 16}}}}",
+         FOUR + SCALES * 8},
+        {"{'quant_method': 'mxfp4'}", FOUR + SCALES * 4},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(llama, "quantization_config", cases[i].config);
+        print_message("# %s\n", cases[i].config);
+        assert_int_equal(model_matrix_bytes(&model, model.weights, 4096, 1024), cases[i].bytes);
+        model_release(&model);
+    }
+}
+
+/* A key that nothing reads and that may say what is quantised, or how, stops the answer; and what is not
+ * quantised is read from whichever list a method has. */
+static void quantisation_that_is_not_understood_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *found;
+    } cases[] = {
+        {"{'quant_method': 'gptq', 'bits': 4, 'modules_in_block_to_quantize': [['a']]}",
+         "'modules_in_block_to_quantize' of quantization_config is not understood"},
+        {"{'quant_method': 'compressed-tensors', 'sparsity_config': {'format': 'sparse-bitmask'},"
+         " 'config_groups': {'g': {'weights': {'num_bits': 8}}}}",
+         "'sparsity_config' of quantization_config is not understood"},
+        {"{'quant_method': 'compressed-tensors', 'format': 'marlin-24',"
+         " 'config_groups': {'g': {'weights': {'num_bits': 4}}}}",
+         "'format' is marlin-24: half of the weights are not stored"},
+        {"{'quant_method': 'fp8', 'weight_block_size': [1, 32]}",
+         "'weight_block_size' is no size of blocks whose scales are few"},
+        {"{'quant_method': 'compressed-tensors', 'sparsity_config': {'format': 'dense'},"
+         " 'config_groups': {'g': {'weights': {'num_bits': 8}}}}",
+         NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why;
+        json_t *config = json_of(llama);
+        json_object_set_new(config, "quantization_config", json_of(cases[i].config));
+        char *text = json_dumps(config, 0);
+        print_message("# %s\n", cases[i].config);
+        bool fine = parse(text, NULL, NULL, &model, &why);
+        assert_int_equal(fine, cases[i].found == NULL);
+        if (fine) {
+            model_release(&model);
+        } else {
+            assert_string_equal(why.found, cases[i].found);
+        }
+        free(text);
+        json_decref(config);
+    }
+    struct model parts = parsed(llama, "quantization_config",
+                                "{'quant_method': 'awq', 'bits': 4,"
+                                " 'modules_to_not_convert': ['model.layers.1.', 'lm_head']}");
+    assert_int_equal(parts.layers[0].exempt, 0);
+    assert_int_equal(parts.layers[1].exempt, BIT(MODULE_COUNT) - 1);
+    model_release(&parts);
+    struct model older = parsed(llama, "compression_config",
+                                "{'quant_method': 'compressed-tensors', 'config_groups': {'g':"
+                                " {'weights': {'num_bits': 8, 'type': 'float'}}}}");
+    assert_int_equal(older.weights, DTYPE_FP8);
+    model_release(&older);
+    struct error why;
+    assert_false(parse(llama, "quantization", "{'group_size': 64, 'bits': 4}", &older, &why));
+    assert_string_equal(why.found, "'quantization' is not understood");
+    struct model model = parsed(llama, "quantization_config",
+                                "{'quant_method': 'fp8', 'ignored_layers': ['self_attn']}");
+    assert_int_equal(model.layers[0].exempt & BIT(MODULE_OUTPUT), BIT(MODULE_OUTPUT));
+    model_release(&model);
 }
 
 /* One entry each, and the modules of layer 1 of 4 that it spares. */
@@ -632,6 +735,8 @@ int main(void)
         cmocka_unit_test(nested_text_config_takes_the_defaults_of_its_class),
         cmocka_unit_test(biases_follow_their_keys),
         cmocka_unit_test(quantisation_methods_say_type_and_head),
+        cmocka_unit_test(scales_are_counted_by_the_groups_of_the_config),
+        cmocka_unit_test(quantisation_that_is_not_understood_is_refused),
         cmocka_unit_test(exemptions_match_whole_components),
         cmocka_unit_test(mixed_formats_are_those_of_each_module),
         cmocka_unit_test(mixed_formats_are_no_more_than_can_be_matched),

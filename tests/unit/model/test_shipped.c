@@ -266,6 +266,33 @@ static void parameters_are_within_a_hundredth_of_what_others_count(void **state)
     }
 }
 
+/* The size of the quantised files, in units of 10 MB as the Hub lists it; of Kimi K2 Thinking, which is
+ * K2.5 without an encoder, 594 GB (S. Willison, 6 November 2025). */
+static const struct {
+    const char *name;
+    uint32_t size;
+} files[] = {
+    {"gpt-oss-20b", 1376},     {"gpt-oss-120b", 6525},  {"llama-3.1-8b-awq", 573},
+    {"kimi-k2.5", 59400},      {"qwen2.5-7b-awq", 557}, {"qwen2.5-14b-awq", 998},
+    {"qwen2.5-32b-awq", 1933},
+};
+
+static void quantised_weights_are_within_a_hundredth_of_their_files(void **state)
+{
+    (void)state;
+    const struct model_options own = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        struct model model;
+        struct error why;
+        assert_true(model_load(NULL, files[i].name, &own, NULL, 0, &model, &why));
+        double bytes = (double)model_weight_bytes(&model) - 2.0 * (double)model.extras.encoders;
+        print_message("# %s: %.2f GB\n", files[i].name, bytes / 1e9);
+        assert_in_range((uint64_t)bytes, files[i].size * UINT64_C(9900000),
+                        files[i].size * UINT64_C(10100000));
+        model_release(&model);
+    }
+}
+
 static void every_shipped_model_is_checked(void **state)
 {
     (void)state;
@@ -463,6 +490,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_match_published_counts),
         cmocka_unit_test(parameters_are_within_a_hundredth_of_what_others_count),
+        cmocka_unit_test(quantised_weights_are_within_a_hundredth_of_their_files),
         cmocka_unit_test(every_shipped_model_is_checked),
         cmocka_unit_test(kv_is_that_of_full_and_local_layers),
         cmocka_unit_test(local_layers_come_where_the_pattern_says),
