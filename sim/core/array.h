@@ -21,8 +21,7 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, st
  * success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
 
-/* Zeroed arrays of one owner, allocated one after the other and freed together. A zeroed struct has
- * none. */
+/* Zeroed arrays of one owner, allocated one after the other and freed together. A zeroed struct has none. */
 struct arrays {
     union arrays_item *last; /* owned */
     bool failed;             /* for one of them memory ran out */

@@ -26,8 +26,7 @@ struct csv_reader {
     struct csv_parser parser;
 };
 
-/* The caller owns the reader; `path` must stay valid. A failed open leaves nothing
- * to close. */
+/* The caller owns the reader; `path` must stay valid. A failed open leaves nothing to close. */
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why);
 void csv_reader_close(struct csv_reader *reader);
 

@@ -1,10 +1,8 @@
-/* One error: where it was found, what was found, what was expected, and the
- * nearest valid name.
+/* One error: where it was found, what was found, what was expected, and the nearest valid name.
  *
- * Everything that can fail takes a `struct error *why` as its last argument and
- * returns bool or a pointer; on false or NULL `why` is filled, on success it is
- * untouched. The library never prints and never exits: the command line prints
- * the error, and its exit status follows from `kind`.
+ * Everything that can fail takes a `struct error *why` as its last argument and returns bool or a pointer; on
+ * false or NULL `why` is filled, on success it is untouched. The library never prints and never exits: the
+ * command line prints the error, and its exit status follows from `kind`.
  *
  * `why` is never NULL. Texts longer than their field are cut, never overrun; control
  * characters in them become '?'.

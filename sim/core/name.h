@@ -43,9 +43,8 @@ const char *name_nearest(const char *text, struct names names);
  * name the command that prints all. Returns false. */
 bool name_expect(const char *text, struct names names, struct error *why);
 
-/* Index of the name of the table that `text` spells, as by name_match(), or -1 with `why` filled:
- * "unknown WHAT 'text'", and the rest as by name_expect(). `file` and `line` are as in
- * error_input(). */
+/* Index of the name of the table that `text` spells, as by name_match(), or -1 with `why` filled: "unknown
+ * WHAT 'text'", and the rest as by name_expect(). `file` and `line` are as in error_input(). */
 int name_find(const char *text, struct names names, const char *what, const char *file, int line,
               struct error *why);
 

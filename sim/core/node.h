@@ -1,10 +1,9 @@
 /* A YAML document as a tree of nodes that remember where they stood.
  *
- * Scenarios, system presets, hardware profiles and head tables are read through
- * this tree, so that every message can name file and line. Read with libyaml's
- * events. An alias is a copy of what its anchor marks, and "<<" merges maps. Tags are refused, and so
- * are duplicate keys, more than one document, nesting deeper than 32,
- * files over 16 MiB or a million values, and keys over 1000 bytes.
+ * Scenarios, system presets, hardware profiles and head tables are read through this tree, so that every
+ * message can name file and line. Read with libyaml's events. An alias is a copy of what its anchor marks,
+ * and "<<" merges maps. Tags are refused, and so are duplicate keys, more than one document, nesting deeper
+ * than 32, files over 16 MiB or a million values, and keys over 1000 bytes.
  *
  * A node owns its children and texts; node_destroy() frees the tree. Overrides
  * ("--set a.b=c") edit the tree in place and carry the file name "--set".
@@ -53,9 +52,8 @@ const struct node *node_stated(const struct node *map, const char *key);
 /* The node at a path such as "mechanisms.sync", or NULL when there is no node. */
 const struct node *node_find(const struct node *root, const char *path);
 
-/* Set the node at `path` ("mechanisms.sync") to the YAML text `value` (a scalar, "[1, 2]" or
- * "{a: b}"), making maps on the way. A NODE_NULL root becomes a map; a scalar on the way is an
- * error. */
+/* Set the node at `path` ("mechanisms.sync") to the YAML text `value` (a scalar, "[1, 2]" or "{a: b}"),
+ * making maps on the way. A NODE_NULL root becomes a map; a scalar on the way is an error. */
 bool node_set(struct node *root, const char *path, const char *value, struct error *why);
 
 /* The same with a copy of `value`, which keeps its file names and lines. */

@@ -48,9 +48,8 @@ void threads_join(struct threads *threads);
  * same value: index scratch memory by it. */
 typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, struct error *why);
 
-/* Run item(0) ... item(count-1) on up to `threads` threads (0: one per processor).
- * Returns false with the error of the lowest failing index; items after a failure may not
- * have run. */
+/* Run item(0) ... item(count-1) on up to `threads` threads (0: one per processor). Returns false with the
+ * error of the lowest failing index; items after a failure may not have run. */
 bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
                   struct error *why);
 

@@ -1,5 +1,4 @@
-/* Texts in UTF-8: copied, appended to, cut between characters, split as a list, or
- * written as a file is. */
+/* Texts in UTF-8: copied, appended to, cut between characters, split as a list, or written as a file is. */
 #pragma once
 
 #include "core/error.h"
@@ -30,9 +29,8 @@ uint32_t text_character(const char **at);
 /* "s" unless there is one, for the end of a noun. */
 const char *text_plural(uint64_t count);
 
-/* Append "a batch of 4", "an output of 128"; of a word in the plural, such as replicas, "4
- * replicas" or "1 replica". A name of several words is never plural: "a kv_pool_tokens of 4096
- * tok". */
+/* Append "a batch of 4", "an output of 128"; of a word in the plural, such as replicas, "4 replicas" or "1
+ * replica". A name of several words is never plural: "a kv_pool_tokens of 4096 tok". */
 void text_append_value(char *text, size_t size, const char *noun, const char *value);
 
 /* The next item of a comma-separated list, without the blanks around it: where it begins, and its
@@ -40,9 +38,8 @@ void text_append_value(char *text, size_t size, const char *noun, const char *va
  * whole list and moves on. Returns false after the last. */
 bool text_item(const char **rest, const char **item, size_t *length);
 
-/* A text that is written as a file is. text_close() follows text_open(), after its failure, too. It
- * returns the text, which the caller frees; NULL if `good` is false, and with `why` if memory ran
- * out. */
+/* A text that is written as a file is. text_close() follows text_open(), after its failure, too. It returns
+ * the text, which the caller frees; NULL if `good` is false, and with `why` if memory ran out. */
 struct text_file {
     FILE *out;
     char *text;

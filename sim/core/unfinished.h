@@ -38,9 +38,8 @@ struct unfinished {
     int fd;            /* open for writing; the caller may write to it, but not close it */
 };
 
-/* Open an empty unfinished file for a PATH that is absent, a regular file, or a link to one: the
- * link's target is then written (destination_find()). On failure there is nothing to
- * discard. */
+/* Open an empty unfinished file for a PATH that is absent, a regular file, or a link to one: the link's
+ * target is then written (destination_find()). On failure there is nothing to discard. */
 bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
 
 /* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as

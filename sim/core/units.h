@@ -1,12 +1,11 @@
 /* Quantities with units: parsed one way and printed one way everywhere.
  *
- * Sizes are powers of 1024 with an i (KiB MiB GiB TiB) and of 1000 without
- * (kB MB GB TB); times are ns us ms s; rates are a size per second ("26GB/s") or work
- * per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A share is "30%" or "0.3",
- * a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" (also "128k" and "1m") in powers
- * of 1024. Numbers are decimal with an optional fraction and exponent. A blank between number and
- * unit is allowed. Everything else is refused: a sign, and values past 64 bits (63 for times, which
- * are signed). */
+ * Sizes are powers of 1024 with an i (KiB MiB GiB TiB) and of 1000 without (kB MB GB TB); times are ns us ms
+ * s; rates are a size per second ("26GB/s") or work per second (FLOP/s MFLOP/s GFLOP/s TFLOP/s PFLOP/s). A
+ * share is "30%" or "0.3", a multiple "3x", a count of tokens "4096tok", or "128K" and "1M" (also "128k" and
+ * "1m") in powers of 1024. Numbers are decimal with an optional fraction and exponent. A blank between number
+ * and unit is allowed. Everything else is refused: a sign, and values past 64 bits (63 for times, which are
+ * signed). */
 #pragma once
 
 #include "core/error.h"
@@ -62,16 +61,14 @@ struct quantity {
     enum unit unit;
 };
 
-/* Read `text` whatever its unit. A bare number is UNIT_COUNT. Returns false and leaves `why` to the
- * caller when the text is no quantity: callers know what they expected, so they write the
- * message. */
+/* Read `text` whatever its unit. A bare number is UNIT_COUNT. Returns false and leaves `why` to the caller
+ * when the text is no quantity: callers know what they expected, so they write the message. */
 bool quantity_parse(const char *text, struct quantity *out);
 
-/* Read `text` as a non-negative quantity of `unit`. A bare number is taken only for UNIT_COUNT,
- * UNIT_TOKENS and UNIT_SHARE; a bare share is at most 1, because a bare 30 was meant as "30%".
- * "16K" is 16384 tokens, or bytes where bytes are asked for. Whole numbers of bytes, tokens or
- * items are exact up to 2^53. On failure `why` says what was found at file:line for `key` and shows
- * an example ("8GiB", "12us"). */
+/* Read `text` as a non-negative quantity of `unit`. A bare number is taken only for UNIT_COUNT, UNIT_TOKENS
+ * and UNIT_SHARE; a bare share is at most 1, because a bare 30 was meant as "30%". "16K" is 16384 tokens, or
+ * bytes where bytes are asked for. Whole numbers of bytes, tokens or items are exact up to 2^53. On failure
+ * `why` says what was found at file:line for `key` and shows an example ("8GiB", "12us"). */
 bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
                  double *out, struct error *why);
 
@@ -92,7 +89,6 @@ bool unit_is_bare(enum unit unit);
  * bytes always suffice. */
 char *units_format(double value, enum unit unit, char *text, size_t size);
 
-/* Write the non-negative `value` of `unit` as a scenario states it: "8GiB", "30%", "4096tok". Equal
- * values get one spelling, which reads back as the same value. Returns `text`; 32 bytes always
- * suffice. */
+/* Write the non-negative `value` of `unit` as a scenario states it: "8GiB", "30%", "4096tok". Equal values
+ * get one spelling, which reads back as the same value. Returns `text`; 32 bytes always suffice. */
 char *units_write(double value, enum unit unit, char *text, size_t size);

@@ -24,9 +24,8 @@ enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT }
  * arrived in the tier above; or when that evicts it. */
 enum prefix_below { PREFIX_BELOW_NONE, PREFIX_BELOW_ARRIVE, PREFIX_BELOW_EVICT };
 
-/* A quantity in one of several units. A budget (HBM of the cache) is bytes in all, a share of the
- * KV, a multiple of the selection, or tokens a layer. An extent is a share of the context, or
- * tokens. */
+/* A quantity in one of several units. A budget (HBM of the cache) is bytes in all, a share of the KV, a
+ * multiple of the selection, or tokens a layer. An extent is a share of the context, or tokens. */
 struct amount {
     enum unit unit; /* UNIT_BYTES, UNIT_SHARE, UNIT_TIMES or UNIT_TOKENS */
     double value;

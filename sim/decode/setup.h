@@ -125,8 +125,7 @@ const char *setup_lossless(const struct setup *setup);
 /* Is this layer's KV loaded whole? Its order is known, so it crosses the link a layer ahead. */
 bool setup_loads_whole(const struct setup *setup, uint32_t layer);
 
-/* Do hits depend on the trace? Not when every head wants everything and holds nothing, or a fixed
- * part. */
+/* Do hits depend on the trace? Not when every head wants everything and holds nothing, or a fixed part. */
 bool setup_asks_trace(const struct setup *setup);
 
 /* The extent as a share of the context; an extent in tokens gives at most 1. */

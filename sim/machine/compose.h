@@ -9,10 +9,9 @@
 
 struct files;
 
-/* Resolve `hardware` (a name, or a map of extends, gpu, link, host) by replacing every name with
- * what its file states. The result is a map of parts, each a map of figures as written; the
- * caller destroys it. `name` gets the machine's name. `files` keeps the files that are read (NULL:
- * none). NULL with `why` on failure. */
+/* Resolve `hardware` (a name, or a map of extends, gpu, link, host) by replacing every name with what its
+ * file states. The result is a map of parts, each a map of figures as written; the caller destroys it. `name`
+ * gets the machine's name. `files` keeps the files that are read (NULL: none). NULL with `why` on failure. */
 struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
                              size_t size, struct error *why);
 

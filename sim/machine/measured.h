@@ -35,6 +35,5 @@ uint64_t measured_checksum(const char *text, size_t size);
 bool measured_check_text(const char *text, size_t size, const char *path, bool *measured,
                          struct error *why);
 
-/* Only a measured profile may have `provenance` and `observed`, of which the simulator computes
- * nothing. */
+/* Only a measured profile may have `provenance` and `observed`, of which the simulator computes nothing. */
 bool measured_check_tree(const struct node *profile, bool measured, struct error *why);

@@ -97,10 +97,9 @@ double way_start_ns(const struct profile *profile, enum way_id id, enum carrier 
 
 /* A drive that reads several blocks at a time.
  *
- * A machine's file states two rates for each size of a block: of one read at a time
- * (disk.read_one, the tier's `read_one`), and of many (disk.read, DRIVE_DEPTH of them). The time of
- * a block with `depth` reads in flight lies between: a part that other reads hide, and a part that
- * they do not.
+ * A machine's file states two rates for each size of a block: of one read at a time (disk.read_one, the
+ * tier's `read_one`), and of many (disk.read, DRIVE_DEPTH of them). The time of a block with `depth` reads in
+ * flight lies between: a part that other reads hide, and a part that they do not.
  *
  *     t(depth) = hidden / depth + served,  t(1) from disk.read_one,  t(DRIVE_DEPTH) from disk.read
  */
@@ -134,8 +133,7 @@ struct places {
     int count, channel_count;
 };
 
-/* Add a place, to a zeroed struct at first. A `bandwidth` of 0 does not count. Returns its
- * number. */
+/* Add a place, to a zeroed struct at first. A `bandwidth` of 0 does not count. Returns its number. */
 int places_add(struct places *places, enum tier_id tier, double bandwidth);
 
 /* Add a channel that is no place's and no way's. Returns its number. */

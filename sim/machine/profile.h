@@ -1,11 +1,10 @@
 /* A hardware profile: the costs of a machine's GPU, link and host, as curves with their basis.
  *
- * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link,
- * host, fabric, disk, pool and network: whole machines in hwprofiles/NAME.yaml, parts in
- * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/'
- * or ends in .yaml is a path). A part is either the name of a profile that has this part (part
- * files are looked up before machines) or a map of figures. A map may start from another profile
- * with `extends`.
+ * curves.def lists every curve. A profile is a YAML file that states any of the parts gpu, link, host,
+ * fabric, disk, pool and network: whole machines in hwprofiles/NAME.yaml, parts in
+ * hwprofiles/{gpus,links,hosts,fabrics}/NAME.yaml, a user's own anywhere (a name that contains '/' or ends in
+ * .yaml is a path). A part is either the name of a profile that has this part (part files are looked up
+ * before machines) or a map of figures. A map may start from another profile with `extends`.
  *
  *   extends: a40          # a whole machine
  *   link: pcie5-x16       # replaces the part
@@ -15,12 +14,11 @@
  *     topk: {points: [[4096, 70us], [524288, 450us]], basis: assumed, range: [50%, 200%],
  *            source: "two sorts of one layer"}
  *
- * A figure states its basis and its source. `range` (required when assumed) is the band it may lie
- * in, as shares of its value. A figure replaces a whole figure. A bare value ("50GB/s") has the
- * basis assumed and the user as its source. A curve's value is linear between its points (never in
- * log space: that biases a cost linear in size by over 10 %). Past its ends it is constant and
- * marked extrapolated. `value` for a curve with an axis holds at every size and is never
- * extrapolated.
+ * A figure states its basis and its source. `range` (required when assumed) is the band it may lie in, as
+ * shares of its value. A figure replaces a whole figure. A bare value ("50GB/s") has the basis assumed and
+ * the user as its source. A curve's value is linear between its points (never in log space: that biases a
+ * cost linear in size by over 10 %). Past its ends it is constant and marked extrapolated. `value` for a
+ * curve with an axis holds at every size and is never extrapolated.
  *
  * `compute_capability: 8.9` beside the figures of a GPU names its architecture. A GPU cannot extend
  * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
@@ -29,10 +27,9 @@
  * `also: [a100]` beside the parts lists further names by which a file of hwprofiles/ or of its
  * links/ is found (core/named.h).
  *
- * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more.
- * `fabric: pcie4-host` says what joins them; without a fabric it is what gpu.collective*,
- * gpu.gather* and gpu.all_to_all* were measured over (NVSwitch for an SXM module). A part carries
- * no `gpus`.
+ * `gpus: 2` beside the parts is the number of GPUs of the machine. A model is not spread over more. `fabric:
+ * pcie4-host` says what joins them; without a fabric it is what gpu.collective*, gpu.gather* and
+ * gpu.all_to_all* were measured over (NVSwitch for an SXM module). A part carries no `gpus`.
  *
  * `price_per_hour: 2.5` beside the parts is the price of one GPU with its share of the machine, in
  * dollars an hour. No shipped file states one. A machine inherits the price from the machine it
@@ -100,8 +97,7 @@ struct profile {
     double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not stated */
     uint64_t gpus;         /* of the machine; 0: not stated */
     struct node *node;     /* the merged tree it was read from; for hashing and printing */
-    /* In a copy for a dry run: notes what is read, and every curve is 1. The caller's; NULL in all
-     * others. */
+    /* In a copy for a dry run: notes what is read, and every curve is 1. The caller's; NULL in all others. */
     struct profile_reads *reads;
 };
 
@@ -171,10 +167,9 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  *                  beyond them the distribution goes on with the same slope
  *   anything else  least, median and most: nothing lies outside the range
  *
- * Only the quantiles are known. Of all distributions that have them, the one of largest entropy is
- * uniform in each piece (Jaynes, "Information Theory and Statistical Mechanics", Phys. Rev. 106,
- * 1957). It is uniform in the logarithm: a rate and its time are then drawn alike, and nothing
- * falls to 0.
+ * Only the quantiles are known. Of all distributions that have them, the one of largest entropy is uniform in
+ * each piece (Jaynes, "Information Theory and Statistical Mechanics", Phys. Rev. 106, 1957). It is uniform in
+ * the logarithm: a rate and its time are then drawn alike, and nothing falls to 0.
  *
  *   share        1 |           .-- most         log share over quantile: two straight lines,
  *   (log)          |      .--'                  which meet at (0.5, the figure)
@@ -188,9 +183,8 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  * whole number, at least one. */
 double spread_share(const struct curve *curve, enum curve_id id, double quantile);
 
-/* A profile whose figures are those of another, each multiplied by a share. It is a view: it has
- * its own values and points to the other for everything else. Figures that are shares stay at most
- * 1. */
+/* A profile whose figures are those of another, each multiplied by a share. It is a view: it has its own
+ * values and points to the other for everything else. Figures that are shares stay at most 1. */
 struct scaled_profile {
     struct profile profile;
     double *values; /* of all curves */

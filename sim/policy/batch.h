@@ -1,10 +1,9 @@
 /* The access order of policy.h, for policies that touch hits before they admit misses.
  *
- * A policy says how one block is touched and how one is admitted; this is the loop around both.
- * Touching a hit moves no block in or out, so looking up and touching are one pass. A batch that
- * misses more blocks than the cache holds is admitted whole: its worst blocks are evicted again
- * within the step. The first loop is unrolled because many touches take only a few instructions,
- * and the loop itself would cost as much.
+ * A policy says how one block is touched and how one is admitted; this is the loop around both. Touching a
+ * hit moves no block in or out, so looking up and touching are one pass. A batch that misses more blocks than
+ * the cache holds is admitted whole: its worst blocks are evicted again within the step. The first loop is
+ * unrolled because many touches take only a few instructions, and the loop itself would cost as much.
  *
  * `updates` stays 0. A policy whose hits move a block in a list or a heap counts them there; a bit
  * or a counter beside the entry that the lookup has just read costs nothing more.

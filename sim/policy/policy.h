@@ -1,15 +1,13 @@
 /* Cache policies behind one interface.
  *
- * A policy instance is one cache over blocks 0 ... blocks-1 of one KV head, or of a layer if blocks
- * span all heads. It sees one demand at a time and answers with an outcome; it knows no time, bytes
- * or hardware.
+ * A policy instance is one cache over blocks 0 ... blocks-1 of one KV head, or of a layer if blocks span all
+ * heads. It sees one demand at a time and answers with an outcome; it knows no time, bytes or hardware.
  *
- * A step's demand is a batch (`order` POLICY_BATCH): all wanted blocks are looked up against the
- * state before the step. Then they are touched and admitted, worst first, in an order that does not
- * depend on the cache size. LRU re-stamps hits and misses together in that one order, which makes
- * it a stack algorithm. Every other policy touches its hits worst first, then admits its misses
- * worst first. POLICY_SEQUENTIAL handles one block after the other, worst first, each against the
- * state that the previous one left.
+ * A step's demand is a batch (`order` POLICY_BATCH): all wanted blocks are looked up against the state before
+ * the step. Then they are touched and admitted, worst first, in an order that does not depend on the cache
+ * size. LRU re-stamps hits and misses together in that one order, which makes it a stack algorithm. Every
+ * other policy touches its hits worst first, then admits its misses worst first. POLICY_SEQUENTIAL handles
+ * one block after the other, worst first, each against the state that the previous one left.
  *
  * Policies use dense arrays, not hash tables, because block ids are small integers.
  */

@@ -29,9 +29,8 @@
  *   - more than `capacity` blocks held after the step.
  * Only wanted blocks can be admitted: a prefetch would cross the link for nothing.
  *
- * The first demand. In a decode trace caches begin full: the first demand asks for every block that
- * a demand can ask for, the likeliest first, and does not count. Policies that need queries do not
- * see it.
+ * The first demand. In a decode trace caches begin full: the first demand asks for every block that a demand
+ * can ask for, the likeliest first, and does not count. Policies that need queries do not see it.
  *
  * Determinism. The same demands must get the same answers, because the result of a run is a
  * function of its inputs, and the plug-in's file is one of them. Draw random numbers from `seed`,

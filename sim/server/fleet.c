@@ -1,6 +1,5 @@
-/* Iterations and answers wait in calendars, the earliest first. A server whose iteration was
- * brought forward by a request has an entry that is too late; it is recognised, because the server
- * is not due then. */
+/* Iterations and answers wait in calendars, the earliest first. A server whose iteration was brought forward
+ * by a request has an entry that is too late; it is recognised, because the server is not due then. */
 #include "server/fleet.h"
 
 #include "core/array.h"

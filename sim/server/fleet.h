@@ -9,9 +9,8 @@
  *   server 1      |------step------|--step--|
  *   sent              ^ both steps have begun: the next iterations wait
  *
- * At the same time requests are sent before iterations begin, and these begin in the order in which
- * they became due. A server alone has the same iterations as it would if it knew all requests
- * beforehand.
+ * At the same time requests are sent before iterations begin, and these begin in the order in which they
+ * became due. A server alone has the same iterations as it would if it knew all requests beforehand.
  *
  * A later turn of a session is sent when the turn before it has ended and its user has thought. A
  * client has one session after the other.

@@ -1,10 +1,9 @@
 /* The scheduler of a server: who waits, who is admitted, and which tokens a step computes.
  *
- * Running sequences come first, each with one token or the next chunk of its prompt; then waiting
- * requests are admitted in order, preempted ones first (server.h). So does vLLM. SGLang computes
- * prompts alone (server_engine.h): chunks and new requests first, and a step of decodes only when
- * there are none, or no room for them. The queue is `indices` from `next` to `arrived`, behind the
- * preempted sequences.
+ * Running sequences come first, each with one token or the next chunk of its prompt; then waiting requests
+ * are admitted in order, preempted ones first (server.h). So does vLLM. SGLang computes prompts alone
+ * (server_engine.h): chunks and new requests first, and a step of decodes only when there are none, or no
+ * room for them. The queue is `indices` from `next` to `arrived`, behind the preempted sequences.
  *
  * The process between clients and the engine turns prompts into tokens and tokens into text. It
  * does so for one request at a time in each direction; the two directions do not disturb each
@@ -83,15 +82,13 @@ static bool queue_front(struct server *server, struct sequence *front)
 
 /* ---- room for outputs to come --------------------------------------------------------------
  *
- * Admission leaves room for outputs as SGLang does it (server_engine.h, `reserves`), or as
- * TensorRT-LLM does (`reserves_all`), which leaves room for all of them: its policy
- * GUARANTEED_NO_EVICT.
+ * Admission leaves room for outputs as SGLang does it (server_engine.h, `reserves`), or as TensorRT-LLM does
+ * (`reserves_all`), which leaves room for all of them: its policy GUARANTEED_NO_EVICT.
  *
- * SGLang admits a request only if its prompt and its whole output fit beside a share of what the
- * running requests may still generate; at most 4096 tokens of each output count. The share falls
- * from 0.7 to 0.14 times that in 600 decode steps. When requests had to be put back, it is what the
- * remaining ones have generated, 20 tokens more each, over their whole outputs. It begins again
- * when nothing runs.
+ * SGLang admits a request only if its prompt and its whole output fit beside a share of what the running
+ * requests may still generate; at most 4096 tokens of each output count. The share falls from 0.7 to 0.14
+ * times that in 600 decode steps. When requests had to be put back, it is what the remaining ones have
+ * generated, 20 tokens more each, over their whole outputs. It begins again when nothing runs.
  *
  * SGLang 0.5.9: managers/schedule_policy.py (PrefillAdder), managers/schedule_batch.py
  * (retract_decode), environ.py. An output's limit is taken to be its length. */

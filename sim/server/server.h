@@ -1,19 +1,16 @@
 /* A server under arrivals: continuous batching in steps, a clock, and a prefix cache.
  *
- * G.-I. Yu et al., "Orca", OSDI 2022; A. Agrawal et al., "Sarathi-Serve", OSDI 2024; vLLM's
- * scheduler. A step computes at most `batched_tokens` tokens of at most `sequences` sequences. Each
- * running sequence comes first, with one token or the next chunk of its prompt. Then waiting
- * requests are admitted in order of arrival, while there is room for all their tokens so far; each
- * chunk takes its own blocks.
+ * G.-I. Yu et al., "Orca", OSDI 2022; A. Agrawal et al., "Sarathi-Serve", OSDI 2024; vLLM's scheduler. A step
+ * computes at most `batched_tokens` tokens of at most `sequences` sequences. Each running sequence comes
+ * first, with one token or the next chunk of its prompt. Then waiting requests are admitted in order of
+ * arrival, while there is room for all their tokens so far; each chunk takes its own blocks.
  *
- * If a running sequence finds no room for its next block, the sequence admitted last is preempted:
- * it goes to the front of the queue. Later it computes its tokens again, except those that the
- * prefix cache still has.
+ * If a running sequence finds no room for its next block, the sequence admitted last is preempted: it goes to
+ * the front of the queue. Later it computes its tokens again, except those that the prefix cache still has.
  *
- * A prefix found in host memory is copied in before its request starts, which holds its blocks
- * meanwhile; or the request starts at once, and each layer waits for its own part. Blocks are copied
- * out beside later steps; or at the end of the step that filled them, which waits, and so do all
- * that compute in it.
+ * A prefix found in host memory is copied in before its request starts, which holds its blocks meanwhile; or
+ * the request starts at once, and each layer waits for its own part. Blocks are copied out beside later
+ * steps; or at the end of the step that filled them, which waits, and so do all that compute in it.
  *
  *   request   |.API.|..queue..|..load..|.chunk.chunk.|t|t|t|t|
  *                                       first token ─┘       └ end
@@ -175,8 +172,7 @@ bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct er
 /* When its next iteration begins; INT64_MAX if nothing is left to do. */
 int64_t server_due(const struct server *server);
 
-/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of
- * its step. */
+/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of its step. */
 struct server_ends {
     uint32_t refused, answered;
     int64_t refused_ns, answered_ns;

@@ -281,8 +281,7 @@ struct server_engine_gpu {
 const struct server_engine_gpus *server_engine_limits(const struct server_engine *engine,
                                                       const struct server_engine_gpu *gpu);
 
-/* The share of the GPU's memory that weights, activations and KV may take, with this limit of
- * tokens. */
+/* The share of the GPU's memory that weights, activations and KV may take, with this limit of tokens. */
 double server_engine_usable(const struct server_engine *engine, const struct server_engine_gpu *gpu,
                             uint64_t batched_tokens);
 

@@ -166,7 +166,6 @@ void schedule_step(struct server *server);
 /* ---- laws ---------------------------------------------------------------------------------------
  *
  * A server's blocks, bytes and requests move from place to place, and none is lost or counted twice. The
- * tests have a function that aborts, and names the law, if a server breaks one
- * (unit/fixture/conservation.h); the program has none. Called between events only: during an event blocks
- * may be counted nowhere. */
+ * tests have a function that aborts, and names the law, if a server breaks one (unit/fixture/conservation.h);
+ * the program has none. Called between events only: during an event blocks may be counted nowhere. */
 void conservation_assert(const struct server *server) __attribute__((weak));

@@ -29,8 +29,7 @@ struct surface_domain {
 
 struct surface;
 
-/* A surface with no point computed. `tolerance` is a share of the first value. NULL when memory is
- * out. */
+/* A surface with no point computed. `tolerance` is a share of the first value. NULL when memory is out. */
 struct surface *surface_create(const struct surface_domain *domain, double tolerance,
                                surface_compute compute, void *context, struct error *why);
 void surface_destroy(struct surface *surface); /* NULL is fine */

@@ -32,12 +32,10 @@ bool database_number(struct store *store, const char *sql, const char *text, int
 /* Does the file have this table, with this column (NULL: any)? */
 bool database_has(struct store *store, const char *table, const char *column);
 
-/* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of
- * `rows`. */
+/* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of `rows`. */
 bool database_put_each(struct store *store, const char *sql,
                        void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
                        const void *rows, uint32_t count, struct error *why);
 
-/* End a transaction: keep what was put if all went well, else undo it. Returns whether it is
- * kept. */
+/* End a transaction: keep what was put if all went well, else undo it. Returns whether it is kept. */
 bool database_end(struct store *store, bool good, struct error *why);

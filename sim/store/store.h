@@ -3,17 +3,15 @@
  * Tables: runs (the columns of columns.def, the hashes, version and seed), their detail, curves, and the
  * rows of studies (store/schema.c; docs/database.md).
  *
- * A run's identity is its hash, in which the program has a part: a run that is already stored is
- * not stored twice, and a changed program stores a run of its own. A killed
- * process leaves only whole runs. No column holds the wall clock, so an interrupted and resumed
- * sweep gives the rows of an uninterrupted one.
+ * A run's identity is its hash, in which the program has a part: a run that is already stored is not stored
+ * twice, and a changed program stores a run of its own. A killed process leaves only whole runs. No column
+ * holds the wall clock, so an interrupted and resumed sweep gives the rows of an uninterrupted one.
  *
  * A file of another version lacks columns, or has more: a writer adds those of this version in one
  * transaction, a reader does so in a copy that it keeps for itself.
  *
- * A file that is no database, belongs to another program, or holds something that could run (guard.h)
- * is refused and left as it is. A reader also refuses a file in which a value is not what its column
- * holds.
+ * A file that is no database, belongs to another program, or holds something that could run (guard.h) is
+ * refused and left as it is. A reader also refuses a file in which a value is not what its column holds.
  */
 #pragma once
 

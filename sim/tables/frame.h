@@ -136,14 +136,12 @@ enum { FRAME_WORDS = SHOWN_TEXT + 1 }; /* with a mark */
 const char *frame_cell_words(const struct frame_column *column, const struct frame_cell *cell,
                              char text[FRAME_WORDS]);
 
-/* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the
- * usual. */
+/* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the usual. */
 bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
                  struct error *why);
 
-/* Print the first row as a line for each column with a title: title, value, and what it is; without
- * the last, the value takes the rest of the line. Of a column of UNIT_JSON, a line for each
- * key. */
+/* Print the first row as a line for each column with a title: title, value, and what it is; without the last,
+ * the value takes the rest of the line. Of a column of UNIT_JSON, a line for each key. */
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 
 /* ---- for programs ---- */

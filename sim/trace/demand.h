@@ -6,11 +6,10 @@
  * units near the heaviest, as InfiniGen does (OSDI 2024): the demand then has fewer units, those
  * whose mass is at least a given share of the heaviest outside the window.
  *
- * Mass adds up. A row says how much attention its units have, and how much (`tail`) all units have
- * together that it does not record; the rest of 1 belongs to the window and to tokens born while
- * decoding. None of the unrecorded units has more mass than any unit that the row chose. So the
- * mass of a set with unrecorded units lies between two bounds, which meet when the set has all of
- * these units or none (demand_attended()).
+ * Mass adds up. A row says how much attention its units have, and how much (`tail`) all units have together
+ * that it does not record; the rest of 1 belongs to the window and to tokens born while decoding. None of the
+ * unrecorded units has more mass than any unit that the row chose. So the mass of a set with unrecorded units
+ * lies between two bounds, which meet when the set has all of these units or none (demand_attended()).
  */
 #pragma once
 
@@ -113,10 +112,9 @@ struct mass_bounds demand_members_attended(const struct demand *demand, const bo
  * and no policy has anything to decide. Counted with the others, they would raise every hit ratio.
  */
 
-/* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than
- * rows keep, and its units behind the sinks are all tokens from one of them to the end of the
- * prefix: the row then holds everything that the head could attend to. A window of more tokens
- * than rows keep is not recognised. */
+/* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than rows keep,
+ * and its units behind the sinks are all tokens from one of them to the end of the prefix: the row then holds
+ * everything that the head could attend to. A window of more tokens than rows keep is not recognised. */
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why);
 
 /* Where a trace came from: the usual keys of the source in its header (FORMAT.md). */

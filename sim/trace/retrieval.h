@@ -12,8 +12,7 @@
  * selection. A share `lasting` of the variance of e belongs to the unit for good: what a summary
  * says about a key is wrong in the same way at each step. The rest is drawn at each step.
  *
- * A page is taken whole, in place of single units. Its mass is that of all its units outside the
- * window.
+ * A page is taken whole, in place of single units. Its mass is that of all its units outside the window.
  *
  * Units that a row does not record have a mass between that of the lightest recorded one and 0,
  * with the mean that the row's tail says. Each is given one: its logarithm is uniform below the
@@ -60,10 +59,9 @@ void retrieval_buffer_release(struct retrieval_buffer *buffer);
  * wanted as come nearest, at least one. */
 struct demand_shape retrieval_shape(const struct demand_shape *shape, uint32_t page);
 
-/* The demand of (head, step within the frame) as the retrieval asks for it: its best units in its
- * own order with their true masses, 255 for those that the row does not record; then the row's
- * other units. `shape` is retrieval_shape()'s. Valid until frame or buffer change. Linear in the
- * units. */
+/* The demand of (head, step within the frame) as the retrieval asks for it: its best units in its own order
+ * with their true masses, 255 for those that the row does not record; then the row's other units. `shape` is
+ * retrieval_shape()'s. Valid until frame or buffer change. Linear in the units. */
 bool demand_from_retrieval(const struct trace_header *header, const struct trace_frame *frame,
                            uint32_t head, uint32_t step, const struct demand_shape *shape,
                            const struct retrieval_error *error, struct retrieval_buffer *buffer,

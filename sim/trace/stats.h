@@ -48,9 +48,8 @@ struct trace_selection {
 void trace_stats_init(struct trace_stats *stats);
 void trace_stats_release(struct trace_stats *stats);
 
-/* One pass over the trace on `threads` threads (0: one per processor), with the same result for any
- * number. Memory does not grow with steps. Fails when the trace keeps fewer units than the
- * selection wants. */
+/* One pass over the trace on `threads` threads (0: one per processor), with the same result for any number.
+ * Memory does not grow with steps. Fails when the trace keeps fewer units than the selection wants. */
 bool trace_stats_measure(const struct trace *trace, const struct trace_selection *selection,
                          uint32_t threads, struct trace_stats *stats, struct error *why);
 

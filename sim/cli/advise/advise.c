@@ -204,8 +204,7 @@ static bool add_target(const char *bound, const char *value, int option, struct 
     return true;
 }
 
-/* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th
- * percentile. */
+/* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th percentile. */
 static const struct {
     const char *name, *column;
 } percentiles[] = {{"p50", "_p50_ms"}, {"p90", "_p90_ms"}, {"p99", "_p99_ms"}, {"mean", "_ms"}};

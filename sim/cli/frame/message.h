@@ -29,8 +29,7 @@ void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * --json, a program at the other end of a pipe is sent objects (above), at most ten a second and
  * none that it is too slow to read. A file is sent nothing. */
 
-/* Show the line in place of the one before. So much of `total` is
- * done; 0: the total is unknown. */
+/* Show the line in place of the one before. So much of `total` is done; 0: the total is unknown. */
 void progress_show(uint32_t done, uint32_t total, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -375,8 +375,7 @@ static const char *run_name(const struct search *search, uint32_t value)
     return run->set ? run->text : NULL;
 }
 
-/* Add a candidate: its scenario, and the runs that were tried, which depend on the files that it
- * names. */
+/* Add a candidate: its scenario, and the runs that were tried, which depend on the files that it names. */
 static bool add_candidate(const struct search *search, uint64_t *hash, struct error *why)
 {
     char *text = scenario_canonical(&search->candidate->scenario, why);

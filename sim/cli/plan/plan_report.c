@@ -385,8 +385,7 @@ static void plan_winner_print_note(json_t *note)
     json_decref(note);
 }
 
-/* Print the command that starts its server, if it has one. KV that stays in HBM is on the host,
- * too. */
+/* Print the command that starts its server, if it has one. KV that stays in HBM is on the host, too. */
 static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
                                       uint32_t servers, struct error *why)
 {

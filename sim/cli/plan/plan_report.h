@@ -44,10 +44,9 @@ bool front_print(const struct scenario *scenario, const char *over,
                  const struct planning_options *with, const struct table_view *view, bool json,
                  struct error *why);
 
-/* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the
- * question and its answer. The plan's name is a hash of the question, of the runs that answer it
- * (these depend on the files that the scenario names). The same plan made again replaces the
- * first. */
+/* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the question and its
+ * answer. The plan's name is a hash of the question, of the runs that answer it (these depend on the files
+ * that the scenario names). The same plan made again replaces the first. */
 bool plan_store(const struct planning *planning, struct store *store, struct error *why);
 
 /* ---- below the table: how to run the winner, or what keeps the nearest from the targets ---- */

@@ -71,8 +71,7 @@ void report_table_write(const struct report_table *table, const char *caption, s
 
 /* Writing HTML: text from a database is escaped, so it can only be text. */
 
-/* Write a text, escaped for use between tags and between double quotes; control characters become
- * blanks. */
+/* Write a text, escaped for use between tags and between double quotes; control characters become blanks. */
 void html_text(const char *text, FILE *out);
 
 /* Like printf with `format`, whose only conversion is %s, a text escaped as above. */

@@ -15,8 +15,7 @@ void runs_notes_destroy(struct runs_notes *notes);
 /* Add a run; only texts of the result are kept. */
 void runs_notes_add(struct runs_notes *notes, const struct result *result);
 
-/* Take over a note about a run of this system that is not among the run's own, as what a study says of
- * it. */
+/* Take over a note about a run of this system that is not among the run's own, as what a study says of it. */
 void runs_notes_add_note(struct runs_notes *notes, const char *system, json_t *note);
 
 /* The lines above a table: what hit ratios rest on, and what all runs have in common. The first

@@ -23,7 +23,6 @@ json_t *sweep_point_json(const struct node *sweep, uint32_t point);
  * the system is swept. `sweep` may be NULL. */
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size);
 
-/* The number of a point's group; points are compared within their group. If systems are swept, a
- * group holds the points that differ only in system; else all points are one group (0). `sweep` may
- * be NULL. */
+/* The number of a point's group; points are compared within their group. If systems are swept, a group holds
+ * the points that differ only in system; else all points are one group (0). `sweep` may be NULL. */
 size_t sweep_point_group(const struct node *sweep, uint32_t point);

@@ -12,10 +12,9 @@
  *           However much is withheld, a millionth of the channel is left to share, so that every
  *           flow keeps moving.
  *
- * Time is integer nanoseconds from 0. Events of the same instant happen in order of insertion;
- * flows that end at that instant come last, in the order in which they began. The same submissions
- * give the same schedule, bit for bit. A flow ends at the first whole nanosecond at which it has
- * moved everything.
+ * Time is integer nanoseconds from 0. Events of the same instant happen in order of insertion; flows that end
+ * at that instant come last, in the order in which they began. The same submissions give the same schedule,
+ * bit for bit. A flow ends at the first whole nanosecond at which it has moved everything.
  *
  * Submit a whole graph, then engine_run(). Every task keeps its times and its binding for
  * critical_path_walk() and chrome_trace.h, until engine_destroy().
@@ -86,10 +85,9 @@ uint32_t engine_route_add(struct engine *engine, const struct engine_route *rout
 /* Make room for `tasks` tasks at once, so that memory need not grow while they are submitted. */
 bool engine_reserve(struct engine *engine, size_t tasks, struct error *why);
 
-/* Put a task into its resource's queue. Returns its id, or ENGINE_NONE with `why` when memory runs
- * out; the engine is then unchanged. All memory that the task will need is allocated here. A wrong
- * id, a negative time or a non-positive cap is the caller's bug and asserts, and so is a task after
- * one that has ended. */
+/* Put a task into its resource's queue. Returns its id, or ENGINE_NONE with `why` when memory runs out; the
+ * engine is then unchanged. All memory that the task will need is allocated here. A wrong id, a negative time
+ * or a non-positive cap is the caller's bug and asserts, and so is a task after one that has ended. */
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *task,
                              struct error *why);
 

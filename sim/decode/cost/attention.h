@@ -9,13 +9,12 @@
  * count: those of all rows, which cost as if each attended to prompt_extra more tokens. The blocks
  * that start last may be the longest ones, and then the GPU waits for them.
  *
- * FlashAttention 2 gives every sequence of a call as many blocks as the prompt with most rows has.
- * A sequence that decodes fills one of these with a single row, and leaves the others empty
- * (prompt_block each). Its query heads no longer share their KV in registers: they do in the L2,
- * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
- * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
- * Triton's kernels in SGLang load a tile of K and V, then multiply (extend_attention.py, num_stages=1):
- * each SM waits prompt_wait for it. */
+ * FlashAttention 2 gives every sequence of a call as many blocks as the prompt with most rows has. A sequence
+ * that decodes fills one of these with a single row, and leaves the others empty (prompt_block each). Its
+ * query heads no longer share their KV in registers: they do in the L2, if that holds the KV of one KV head
+ * of all sequences; otherwise those read HBM again that do not run at the same time.
+ * (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.) Triton's kernels in SGLang load a tile of K
+ * and V, then multiply (extend_attention.py, num_stages=1): each SM waits prompt_wait for it. */
 #pragma once
 
 #include "decode/cost/cost.h"
@@ -99,14 +98,13 @@ struct kernel retrieval_query_cost(const struct setup *setup);
  * An index in HBM takes a kernel that reads all keys once. Clusters take k-means on the GPU: each
  * iteration compares each key with the centroids of its segment.
  *
- * An index on the host is built there from the keys that leave HBM. PQCache (Zhang et al., SIGMOD
- * 2025) uses product quantisation, with `cluster_centroids` centroids for each head and subspace.
- * `cluster_threads` threads run Lloyd's k-means, which compares all keys with them in each
- * iteration. Its public code runs as many iterations as the GPU's time for a layer hides, at least
- * `cluster_iterations` and at most `cluster_iterations_most`; scikit-learn, which runs them,
- * passes over the keys `cluster_passes` times besides. So the CPU keeps pace with the GPU layer by
- * layer, and only the training of the last layer adds time, unless the minimum takes longer than a
- * layer hides.
+ * An index on the host is built there from the keys that leave HBM. PQCache (Zhang et al., SIGMOD 2025) uses
+ * product quantisation, with `cluster_centroids` centroids for each head and subspace. `cluster_threads`
+ * threads run Lloyd's k-means, which compares all keys with them in each iteration. Its public code runs as
+ * many iterations as the GPU's time for a layer hides, at least `cluster_iterations` and at most
+ * `cluster_iterations_most`; scikit-learn, which runs them, passes over the keys `cluster_passes` times
+ * besides. So the CPU keeps pace with the GPU layer by layer, and only the training of the last layer adds
+ * time, unless the minimum takes longer than a layer hides.
  */
 
 /* Does the prefill run k-means on the host? */

@@ -52,9 +52,8 @@ double cost_uplink_sharers(const struct setup *setup, struct trust *trust);
 /* Bytes a second that the transfer mechanism reaches on one GPU's link when it is saturated. */
 double cost_transfer_rate(const struct setup *setup, struct trust *trust);
 
-/* Most bytes a second for the KV of one head: its CTAs' loads. INFINITY when the mechanism has no
- * such limit; CPU threads store single K or V vectors, so that all of them share a head's misses
- * (CLO, 2025). */
+/* Most bytes a second for the KV of one head: its CTAs' loads. INFINITY when the mechanism has no such limit;
+ * CPU threads store single K or V vectors, so that all of them share a head's misses (CLO, 2025). */
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
 
 /* Keys that stay in HBM while their values lie on the host (`keys: hbm`), as they are, or as something

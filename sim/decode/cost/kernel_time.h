@@ -1,9 +1,8 @@
 /* How long one kernel takes when it runs alone, from the profile of a machine and nothing else.
  *
- * A kernel takes max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap); products
- * and attention take a fixed time before that where the profile states one. The trust is that of
- * the largest of these and of the fixed time: a kernel bound by memory does not rest on an assumed
- * compute rate.
+ * A kernel takes max(bytes / bandwidth, FLOPs / rate, latency-bound copy, kernels × gap); products and
+ * attention take a fixed time before that where the profile states one. The trust is that of the largest of
+ * these and of the fixed time: a kernel bound by memory does not rest on an assumed compute rate.
  *
  * The profile must state the figures that a function reads: those that it reads in a dry run
  * (profile.h, `reads`).
@@ -70,15 +69,13 @@ struct kernel kernel_cta_copy(const struct profile *profile, double bytes, doubl
 struct kernel kernel_product(const struct profile *profile, double flops, double rows, double bytes,
                              enum dtype weights);
 
-/* A grouped product of experts: `rows` are those of one expert, `bytes` the weights of all experts
- * that were chosen, `data` the activations of all rows. The larger of weights and FLOPs counts, and
- * the activations beside: a kernel gathers and scatters them before and after. Without figures of
- * its own it is a product. */
+/* A grouped product of experts: `rows` are those of one expert, `bytes` the weights of all experts that were
+ * chosen, `data` the activations of all rows. The larger of weights and FLOPs counts, and the activations
+ * beside: a kernel gathers and scatters them before and after. Without figures of its own it is a product. */
 struct kernel kernel_experts(const struct profile *profile, double flops, double rows, double bytes,
                              double data, enum dtype weights);
 
-/* Decode attention: one query token of each sequence, or `queries` of them that read its KV
- * together. */
+/* Decode attention: one query token of each sequence, or `queries` of them that read its KV together. */
 struct attention_work {
     double bytes;       /* KV, queries and outputs */
     double flops, rows; /* rows: query heads that share a KV head, of all these queries */
@@ -100,11 +97,10 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
  * states its time. */
 struct kernel kernel_select(const struct profile *profile, double rows, double length, bool fused);
 
-/* An exchange among `gpus` GPUs of a node (0: all of them), as long as its figure says. Where the
- * profile has none but for all-reduces, and for a send, it takes as long as the all-reduce in which
- * each GPU sends as many bytes: 2 (n-1)/n of the bytes, against (n-1)/n of the others (nccl-tests,
- * doc/PERFORMANCE.md), or all of them to the one GPU of a send. More than the 8 GPUs of a node are
- * an extrapolation.
+/* An exchange among `gpus` GPUs of a node (0: all of them), as long as its figure says. Where the profile has
+ * none but for all-reduces, and for a send, it takes as long as the all-reduce in which each GPU sends as
+ * many bytes: 2 (n-1)/n of the bytes, against (n-1)/n of the others (nccl-tests, doc/PERFORMANCE.md), or all
+ * of them to the one GPU of a send. More than the 8 GPUs of a node are an extrapolation.
  *
  * By the tables of NCCL in ai-dynamo/aiconfigurator 095f58a (six GPUs, 2 to 8 of them), exchanges
  * of 1 MiB and more take 0.8 to 1.4 times as long as follows from all-reduces (median of a table),

@@ -3,9 +3,8 @@
  *     step      |..draft's passes..|..one verification of n + 1 rows a sequence..|
  *     yields    the accepted drafts, in order up to the first rejected one, and one token more
  *
- * Of `count` = n drafts a step accepts a, 0 ... n, with the probability accepted[a]; it yields
- * a + 1 tokens. Drafts are a chain: the second one can be accepted only after the first. Trees of
- * drafts are not modelled.
+ * Of `count` = n drafts a step accepts a, 0 ... n, with the probability accepted[a]; it yields a + 1 tokens.
+ * Drafts are a chain: the second one can be accepted only after the first. Trees of drafts are not modelled.
  *
  * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding",
  * ICML 2023 (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.

@@ -26,9 +26,8 @@
  *     lru-copy   CPU   |sync|look up|gather|launch |..update..|
  *                GPU                        |copy|place|attend|
  *
- * QSAC's labels are kept by the GPU. It asks for a layer's sets before it attends to the layer
- * before, and the CPU only fetches. Nothing is approximated: a layer's true queries are known from
- * the beginning.
+ * QSAC's labels are kept by the GPU. It asks for a layer's sets before it attends to the layer before, and
+ * the CPU only fetches. Nothing is approximated: a layer's true queries are known from the beginning.
  *
  *     qsac-store   CPU   |launch|hear|store|tell|hear|...
  *                  GPU   |ask   |ask next|poll|attend|

@@ -1,7 +1,6 @@
 /* The plan: how a system uses the memory of a machine, in integers.
  *
- * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the
- * plan.
+ * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the plan.
  */
 #pragma once
 
@@ -58,10 +57,9 @@ const uint32_t *packing_of(const struct packing *packing, uint32_t index);
 
 /* Representation: the form in which K and V are stored until attention reads them.
  *
- * A token's K and V in a layer can be stored as they are, or recomputed: from the layer's input
- * activations, which are half as large if every query head has its own KV head; or from the token
- * itself, by running it through the whole model. Recomputing costs arithmetic and saves bytes on
- * the link.
+ * A token's K and V in a layer can be stored as they are, or recomputed: from the layer's input activations,
+ * which are half as large if every query head has its own KV head; or from the token itself, by running it
+ * through the whole model. Recomputing costs arithmetic and saves bytes on the link.
  *
  *   a sequence's context, in every layer that offloads:
  *     | act_hbm | act_host |          kv          |   act, hybrid: HBM holds activations only

@@ -13,10 +13,9 @@
  * would stay than CLO's cache of Llama-3-8B holds (0.53, 1.09, 2.62 GiB at 32K to 128K tokens). */
 void resident_importance(const struct setup *setup, struct plan *plan);
 
-/* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0,
- * because nothing prefetches for it, and in each other layer max(#{D > 0} − N_p, 0) heads, as far
- * as HBM has room at `plan->batch`, the hardest of all layers first. D = τ − (ŝ − ε).
- * Without cosines, layer 0 only. */
+/* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0, because
+ * nothing prefetches for it, and in each other layer max(#{D > 0} − N_p, 0) heads, as far as HBM has room at
+ * `plan->batch`, the hardest of all layers first. D = τ − (ŝ − ε). Without cosines, layer 0 only. */
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why);
 
@@ -31,11 +30,10 @@ uint64_t resident_most_offloaded(const struct setup *setup);
 
 /* The share of the KV that stays in HBM, for a system that offloads under pressure only.
  *
- * As in vLLM's HiSparse (vllm/v1/hisparse/coordinator.py): the host holds a copy of all KV, and HBM
- * keeps KV as long as there is room. When room runs low, requests get their caches, and pages of KV
- * give up their place in HBM to newer ones; what is selected of these comes from the host, through
- * the cache. With R bytes of HBM that nothing else takes, caches of C bytes, and K bytes of KV
- * outside the windows:
+ * As in vLLM's HiSparse (vllm/v1/hisparse/coordinator.py): the host holds a copy of all KV, and HBM keeps KV
+ * as long as there is room. When room runs low, requests get their caches, and pages of KV give up their
+ * place in HBM to newer ones; what is selected of these comes from the host, through the cache. With R bytes
+ * of HBM that nothing else takes, caches of C bytes, and K bytes of KV outside the windows:
  *
  *     K + C <= R          all KV stays, and there are no caches
  *     C < R < K + C       (R - C) / K of it stays, in every request alike

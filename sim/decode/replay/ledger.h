@@ -41,10 +41,9 @@ struct ledger {
     uint32_t steps, layers;
     uint32_t parts;          /* ledgers in the sum; 0: this ledger is no sum */
     struct ledger_row *rows; /* [steps * layers], step-major, then as many for each part; owned */
-    /* Units of the trace, over reported steps and pairs. Cold ones missed while the cache still
-     * grew into room that the warm-up had left empty: at most as many in a step as the cache grew
-     * beyond its largest size so far. A full cache could have held each of them, so it would have
-     * hit at most as many more. */
+    /* Units of the trace, over reported steps and pairs. Cold ones missed while the cache still grew into
+     * room that the warm-up had left empty: at most as many in a step as the cache grew beyond its largest
+     * size so far. A full cache could have held each of them, so it would have hit at most as many more. */
     uint64_t demand_wanted, demand_hit, demand_cold;
 };
 
@@ -85,8 +84,7 @@ static inline uint64_t ledger_rounded(double tokens)
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 
-/* A ledger that is no sum as bytes, and back: its totals, then the rows, in the machine's byte
- * order.
+/* A ledger that is no sum as bytes, and back: its totals, then the rows, in the machine's byte order.
  */
 
 /* The bytes, in memory that the caller frees; NULL without memory. */

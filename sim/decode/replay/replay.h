@@ -1,11 +1,10 @@
 /* Replay: hits and misses, as a pure function of trace, plan and policy.
  *
- * Replay knows no time. It turns the rows of a trace into a ledger row for each reported step and
- * layer of the target model. A recording replays at its native size: each source head runs through
- * the policy once for each distinct importance that its target heads have (the capacity is one
- * share for all), and the target heads read these outcomes with the shifts of traces/FORMAT.md. So
- * the cost of a replay does not grow with the batch. Layers replay in parallel; the result is the
- * same for any number of threads.
+ * Replay knows no time. It turns the rows of a trace into a ledger row for each reported step and layer of
+ * the target model. A recording replays at its native size: each source head runs through the policy once for
+ * each distinct importance that its target heads have (the capacity is one share for all), and the target
+ * heads read these outcomes with the shifts of traces/FORMAT.md. So the cost of a replay does not grow with
+ * the batch. Layers replay in parallel; the result is the same for any number of threads.
  *
  * A replay has sequences of one context. A batch of several contexts has a replay for each; a
  * sequence's place in the whole batch decides which rows it reads.

@@ -49,9 +49,8 @@ struct fetch_part {
 bool fetch_put_transfer(struct pipe *pipe, const struct fetch_part *part, engine_task_id *out,
                         struct error *why);
 
-/* Put the bytes that attention in place loads of the current layer's misses. It need not wait for
- * them, but does not end before them. `first` is its launch. `*out` is ENGINE_NONE if it loads
- * nothing. */
+/* Put the bytes that attention in place loads of the current layer's misses. It need not wait for them, but
+ * does not end before them. `first` is its launch. `*out` is ENGINE_NONE if it loads nothing. */
 bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *out,
                      struct error *why);
 

@@ -69,10 +69,9 @@ bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct erro
 /* The manager on the CPU: a pool of threads that looks up what a layer wants, and then updates the
  * cache. The threads sleep on a condition variable between hand-offs.
  *
- * A look-up has a job for each (sequence, head), but no more jobs than threads. The launch thread
- * queues the jobs, wakes every thread of the pool one after the other, and only then waits, for the
- * jobs. It does not wait for threads that find no job left. If it sleeps by then, the last job
- * wakes it:
+ * A look-up has a job for each (sequence, head), but no more jobs than threads. The launch thread queues the
+ * jobs, wakes every thread of the pool one after the other, and only then waits, for the jobs. It does not
+ * wait for threads that find no job left. If it sleeps by then, the last job wakes it:
  *
  *     launch  |..wake all: threads x wake..|......|    |  max(threads x wake, 2 x wake + job)
  *     pool    |wake|............jobs..............|wake|

@@ -1,5 +1,4 @@
-/* Streaming: loads of weights and whole KV. Their order is known, so each starts before it is
- * needed.
+/* Streaming: loads of weights and whole KV. Their order is known, so each starts before it is needed.
  *
  * A slot is the attention of one micro-batch in one layer. With each slot the whole KV of the next
  * slot starts to cross the link. With the first micro-batch of a layer the weights of the next

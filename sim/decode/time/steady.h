@@ -1,9 +1,8 @@
 /* Steady state: a schedule with many equal micro-batches is timed without most of them.
  *
  * Micro-batches come in runs of equal ones (memory_plan.h). A few micro-batches into a run the schedule
- * repeats itself, so that each further period adds the same to every figure: to the time of each
- * step, to each part and stall, to the bytes. A run of N micro-batches is then known from short
- * ones:
+ * repeats itself, so that each further period adds the same to every figure: to the time of each step, to
+ * each part and stall, to the bytes. A run of N micro-batches is then known from short ones:
  *
  *     figure(N) = figure(n) + (N - n) / d * (figure(n + d) - figure(n))      d divides N - n
  *
@@ -18,12 +17,11 @@
  *     time from the kernels' stream until none is left, and only then adds to the step. So the idle
  *     time of each resource in each loop, extrapolated, may fall, but not below 0.
  *
- * While a test fails, n and d are doubled, in the end up to the whole batch. A schedule may never
- * repeat, because transfers drift against kernels with which they share a channel. It is left at
- * STEADY_MOST micro-batches, and its figures are not `exact`: they grow by the mean of the last d
- * micro-batches. So is one that repeats, but whose idle time would end, at STEADY_MOST_IDLE: each
- * micro-batch takes memory. d has many divisors and so covers many periods; usual are 1 and 2, as
- * there are two buffers.
+ * While a test fails, n and d are doubled, in the end up to the whole batch. A schedule may never repeat,
+ * because transfers drift against kernels with which they share a channel. It is left at STEADY_MOST
+ * micro-batches, and its figures are not `exact`: they grow by the mean of the last d micro-batches. So is
+ * one that repeats, but whose idle time would end, at STEADY_MOST_IDLE: each micro-batch takes memory. d has
+ * many divisors and so covers many periods; usual are 1 and 2, as there are two buffers.
  */
 #pragma once
 
@@ -79,8 +77,7 @@ size_t loops_count(const struct setup *setup, const struct plan *plan);
 void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *idle_ns,
                 int64_t *lag_ns);
 
-/* The timing of a batch with many micro-batches, from schedules with few and of few
- * steps.
+/* The timing of a batch with many micro-batches, from schedules with few and of few steps.
  *
  * Where whole layers are loaded, the ledger wants the same in each step. If the third reported step
  * then adds to every figure what the second added, and all resources keep step (below), all later

@@ -56,10 +56,9 @@ void run_context_release(struct run_context *context); /* a zeroed struct is fin
 
 struct shared_entry;
 
-/* Room for `users` threads that hold twelve values each: four of a run in progress, and one for
- * each run that stays open beside it. Once `*stop` is raised, no more values are made: asking for
- * an absent one is an error. A make() that takes long checks the flag itself. `stop` outlives the
- * values and may be NULL. */
+/* Room for `users` threads that hold twelve values each: four of a run in progress, and one for each run that
+ * stays open beside it. Once `*stop` is raised, no more values are made: asking for an absent one is an
+ * error. A make() that takes long checks the flag itself. `stop` outlives the values and may be NULL. */
 struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struct error *why);
 void shared_destroy(struct shared *shared); /* all values have been released; NULL is fine */
 

@@ -55,10 +55,9 @@ void outcome_trace_source(const struct setup *setup, bool carrying, char *text, 
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why);
 
-/* Fill in the cost of output tokens of a result that has its rate of one GPU: the price of a GPU
- * hour, divided by the tokens made in that hour. No other cost is counted, and an hour is paid
- * whether the GPU is busy or not. The cost stays null if the machine has no price, or if no token
- * is made. */
+/* Fill in the cost of output tokens of a result that has its rate of one GPU: the price of a GPU hour,
+ * divided by the tokens made in that hour. No other cost is counted, and an hour is paid whether the GPU is
+ * busy or not. The cost stays null if the machine has no price, or if no token is made. */
 void price_write(const struct profile *machine, struct result *result);
 
 /* Which notes hold for a run (predict/result/notes.def has their words). */

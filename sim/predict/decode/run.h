@@ -66,15 +66,13 @@ struct run_ranges {
     struct result base; /* with no figure changed, if the ends are made by a share */
 };
 
-/* Time a run again with each figure that it reads and that has a range, one figure at a time, at
- * both ends of the range. If `by` is above 0: with every figure that it reads, smaller and larger by
- * the share `by`; then only one step is timed, which lacks as much in HBM as half of the steps do,
- * and the results have no more than its time. Plan and replay stay. A run without a time has no
- * ranges. The caller releases the ranges. */
+/* Time a run again with each figure that it reads and that has a range, one figure at a time, at both ends of
+ * the range. If `by` is above 0: with every figure that it reads, smaller and larger by the share `by`; then
+ * only one step is timed, which lacks as much in HBM as half of the steps do, and the results have no more
+ * than its time. Plan and replay stay. A run without a time has no ranges. The caller releases the ranges. */
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
                       struct run_ranges *ranges, struct error *why);
 void run_ranges_release(struct run_ranges *ranges);
 
-/* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
- * error. */
+/* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an error. */
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why);

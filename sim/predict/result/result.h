@@ -150,9 +150,8 @@ bool result_ok(const struct result *result);
 /* Was there too little memory? */
 bool result_out_of_memory(const struct result *result);
 
-/* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
- * the cell tells an empty list from a null one. Notes always have one, an empty list if there are
- * none. */
+/* Does this column have a value? Items (or a band) count as set whether their cell is set or not; the cell
+ * tells an empty list from a null one. Notes always have one, an empty list if there are none. */
 bool result_has(const struct result *result, const struct column *column);
 
 static inline const struct cell *result_cell(const struct result *result,
@@ -208,9 +207,8 @@ bool result_text(struct result *result, const struct column *column, const char 
 const char *cell_text(const struct result *result, const struct column *column,
                       char buffer[CELL_SIZE]);
 
-/* Read the text of items, a band or notes back. Returns false for any other text,
- * which only a damaged database can hold. `names` has room for RESULT_MOST_ITEMS and holds the
- * items' names. */
+/* Read the text of items, a band or notes back. Returns false for any other text, which only a damaged
+ * database can hold. `names` has room for RESULT_MOST_ITEMS and holds the items' names. */
 bool cell_parse(struct result *result, const struct column *column, const char *text,
                 char (*names)[RESULT_NAME]);
 

@@ -13,24 +13,21 @@
 
 enum { SHOWN_TEXT = 96 };
 
-/* Write a value of this unit with its range; `low` and `high` NaN: without. UNIT_COUNT has three
- * digits. UNIT_SHARE is a percentage under a title with %, "94.3". UNIT_US is read as milliseconds
- * with three digits. UNIT_BYTES of 0 is nothing. `decimals`: digits after the point of a time, so that
- * a column's figures add up; 0: three digits in all. Returns `text`, or NULL if there is nothing to
- * show, as of NaN. */
+/* Write a value of this unit with its range; `low` and `high` NaN: without. UNIT_COUNT has three digits.
+ * UNIT_SHARE is a percentage under a title with %, "94.3". UNIT_US is read as milliseconds with three digits.
+ * UNIT_BYTES of 0 is nothing. `decimals`: digits after the point of a time, so that a column's figures add
+ * up; 0: three digits in all. Returns `text`, or NULL if there is nothing to show, as of NaN. */
 const char *shown_value(enum unit unit, int decimals, double value, double low, double high,
                         char text[SHOWN_TEXT]);
 
-/* A mean over draws and half its interval, of which it shows two digits: "45.13 ± 0.62". Returns
- * `text`. */
+/* A mean over draws and half its interval, of which it shows two digits: "45.13 ± 0.62". Returns `text`. */
 const char *shown_mean(enum unit unit, double mean, double half, char text[SHOWN_TEXT]);
 
 /* The text of a figure and the ends of its range; NULL if they are equal or one is NaN. */
 const char *range_format(double value, double low, double high, char text[SHOWN_TEXT]);
 
-/* The text of a figure without a range: three digits and no exponent, because predictions that were
- * checked are off by percents. A number that they would show as 0 has four places after the
- * point. */
+/* The text of a figure without a range: three digits and no exponent, because predictions that were checked
+ * are off by percents. A number that they would show as 0 has four places after the point. */
 const char *range_single(double value, char *text, size_t size);
 
 /* ---- for sentences: texts that last as long as the expression in which they are made ---- */

@@ -1,13 +1,12 @@
 /* How a serving engine divides a GPU's memory, line by line, and what it leaves for KV.
  *
- * vLLM loads the weights, runs its largest step and its sampler with dummy requests, and takes the
- * peak of both, the growth outside PyTorch's allocator and (since 0.20) an estimate of its CUDA
- * graphs off `hbm_usable` of the GPU's memory; the rest is KV. If torch.compile's cache is empty,
- * its work can exceed that peak. Since 0.23, dense models have a model runner whose dummy run skips
- * the sampler (server_engine.h). The CUDA context and NCCL exist before the first measurement and
- * lie in the part that vLLM leaves alone, as do graphs that are not estimated. SGLang takes weights
- * off a share of the memory that its context leaves, and measures nothing: activations and graphs
- * have the other share.
+ * vLLM loads the weights, runs its largest step and its sampler with dummy requests, and takes the peak of
+ * both, the growth outside PyTorch's allocator and (since 0.20) an estimate of its CUDA graphs off
+ * `hbm_usable` of the GPU's memory; the rest is KV. If torch.compile's cache is empty, its work can exceed
+ * that peak. Since 0.23, dense models have a model runner whose dummy run skips the sampler
+ * (server_engine.h). The CUDA context and NCCL exist before the first measurement and lie in the part that
+ * vLLM leaves alone, as do graphs that are not estimated. SGLang takes weights off a share of the memory that
+ * its context leaves, and measures nothing: activations and graphs have the other share.
  *
  *     | left alone | weights | position tables | buffers | peak | outside PyTorch | graphs | KV |
  *

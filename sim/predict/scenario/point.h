@@ -42,9 +42,8 @@ struct point {
     struct point_bands bands[BAND_LOADS];
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
-    /* The same text without the keys that change only when requests arrive and what is kept of
-     * them, owned: points with equal texts take the same time for each step. NULL if there is no
-     * workload. */
+    /* The same text without the keys that change only when requests arrive and what is kept of them, owned:
+     * points with equal texts take the same time for each step. NULL if there is no workload. */
     char *decode_scenario;
 };
 

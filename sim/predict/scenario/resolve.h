@@ -57,10 +57,9 @@ bool resolve_missing(const char *key, const char *example, struct error *why);
  *   - assumed:hit=H,spread=S
  *   - ensemble: the recordings that ship
  *
- * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
- * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
- * says why. Files and traces are opened through its sources (NULL: nothing is
- * shared). */
+ * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where the
+ * ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault` says why.
+ * Files and traces are opened through its sources (NULL: nothing is shared). */
 bool resolve_trace(const struct scenario *scenario, struct point *point, struct error *why);
 
 /* Set `trace_basis` and `trace_is_model` from the setup's traces. */
@@ -80,11 +79,10 @@ bool resolve_hangs_on_seed(const struct point *point);
 
 /* The families of recordings that `trace: ensemble` stands for.
  *
- * Demands differ more between models than most policies do, so a scenario whose model has no
- * recording of its own is answered with a recording of each of several small models. A point that
- * names the ensemble holds the open recordings; the runs of its answer are those of its families
- * (predict/answer.h). The profile made from published figures is not one of them, because it was
- * fitted to rows that predictions are compared with.
+ * Demands differ more between models than most policies do, so a scenario whose model has no recording of its
+ * own is answered with a recording of each of several small models. A point that names the ensemble holds the
+ * open recordings; the runs of its answer are those of its families (predict/answer.h). The profile made from
+ * published figures is not one of them, because it was fitted to rows that predictions are compared with.
  */
 
 #define ENSEMBLE_NAME "ensemble"

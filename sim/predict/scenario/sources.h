@@ -32,8 +32,7 @@ struct trace *sources_recording(struct sources *sources, const char *path, struc
  * caller closes the returned trace. Returns NULL on failure; `fresh` is closed then. */
 struct trace *sources_generated(struct sources *sources, struct trace *fresh, struct error *why);
 
-/* The requests of the file at `path`, or those that a name of synthetic.h asks for, if they are
- * not there yet. Owned by `sources`, which must not be NULL. NULL on failure; for `options` see
- * requests_read(). */
+/* The requests of the file at `path`, or those that a name of synthetic.h asks for, if they are not there
+ * yet. Owned by `sources`, which must not be NULL. NULL on failure; for `options` see requests_read(). */
 const struct requests *sources_requests(struct sources *sources, const char *path,
                                         const struct requests_options *options, struct error *why);

@@ -85,9 +85,8 @@ extern const struct shared_kind decode_points_kind;
 /* Compute the point. Its place is set; all other fields are 0. */
 typedef bool (*decode_point_compute)(void *context, struct decode_point *point, struct error *why);
 
-/* Read the point at (point->sequences, point->context); compute it if the table does not have it. A
- * failure is not kept. A thread that waits for another one's point gives back one of `cores`, which
- * may be NULL. */
+/* Read the point at (point->sequences, point->context); compute it if the table does not have it. A failure
+ * is not kept. A thread that waits for another one's point gives back one of `cores`, which may be NULL. */
 bool decode_points_read(const struct decode_points *points, struct cores *cores,
                         decode_point_compute compute, void *context, struct decode_point *point,
                         struct error *why);

@@ -6,9 +6,8 @@
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
 
-/* Serve the workload of `point`, which must have one, and write the columns of the setup, of
- * requests, times and trust. The caller releases the result; after a failure there is nothing to
- * release. */
+/* Serve the workload of `point`, which must have one, and write the columns of the setup, of requests, times
+ * and trust. The caller releases the result; after a failure there is nothing to release. */
 bool serving_run(const struct point *point, const struct run_context *context,
                  struct result *result, struct error *why);
 

@@ -41,31 +41,28 @@ bool serving_sessions_lack(const struct result *result);
 
 /* Is a server asked for more than it can answer?
  *
- * Above a server's capacity requests pile up for as long as they arrive. Two signs show it; one is
- * enough.
+ * Above a server's capacity requests pile up for as long as they arrive. Two signs show it; one is enough.
  *
- * The queue. A stable server's queue empties again and again, and after a burst the server answers
- * more requests than come in the mean. So servers are looked at whose queue is never empty in the
- * second half of the arrivals: they are full then, and what they answer hardly depends on chance.
- * Since such a queue was last empty, and the server had the time to fill, as many requests are
- * expected to end as come in the mean of the whole run. The queue grows without bound if over all
- * servers fewer end, by at least two and by more than a fiftieth of half of the requests. Where a
- * rate was asked for and fewer came, they count; where more came, by chance, the rate does. (The
- * fiftieth is assumed. Less would report queues that grow by few requests, more would miss a
- * server that is asked for 3 % more than it answers.)
+ * The queue. A stable server's queue empties again and again, and after a burst the server answers more
+ * requests than come in the mean. So servers are looked at whose queue is never empty in the second half of
+ * the arrivals: they are full then, and what they answer hardly depends on chance. Since such a queue was
+ * last empty, and the server had the time to fill, as many requests are expected to end as come in the mean
+ * of the whole run. The queue grows without bound if over all servers fewer end, by at least two and by more
+ * than a fiftieth of half of the requests. Where a rate was asked for and fewer came, they count; where more
+ * came, by chance, the rate does. (The fiftieth is assumed. Less would report queues that grow by few
+ * requests, more would miss a server that is asked for 3 % more than it answers.)
  *
  * The trend. A server with room for many sequences begins all requests at once, and falls behind
- * nevertheless: more and more of them run. The time from the middle of the arrivals to their end is
- * halved, and the mean number of running requests compared. It grows if the second half holds more,
- * by two requests at least, by over a twentieth of the requests that came in a half, and by over
- * twice the noise. If N requests run and A come in a half, the difference of the means has a
- * variance of 2 N^2 / A where a request is there for less than a half, and of 4 A / 3 where it is
- * there for longer and arrivals and ends are independent (M/G/infinity). Requests that come faster,
- * by more than chance, may be more in proportion. And what came beyond the first half does not
- * count, by chance or not, as all of it may be there still: near its capacity a server answers a
- * few more requests so much later that its noise is far above the variance. Filling up is no trend:
- * the time begins later if the first requests took longer than half of the arrivals, and too short
- * a rest says nothing. */
+ * nevertheless: more and more of them run. The time from the middle of the arrivals to their end is halved,
+ * and the mean number of running requests compared. It grows if the second half holds more, by two requests
+ * at least, by over a twentieth of the requests that came in a half, and by over twice the noise. If N
+ * requests run and A come in a half, the difference of the means has a variance of 2 N^2 / A where a request
+ * is there for less than a half, and of 4 A / 3 where it is there for longer and arrivals and ends are
+ * independent (M/G/infinity). Requests that come faster, by more than chance, may be more in proportion. And
+ * what came beyond the first half does not count, by chance or not, as all of it may be there still: near its
+ * capacity a server answers a few more requests so much later that its noise is far above the variance.
+ * Filling up is no trend: the time begins later if the first requests took longer than half of the arrivals,
+ * and too short a rest says nothing. */
 
 /* Do these `count` requests pile up without bound? Requests that are too long for any server, and those
  * of a stream that were never sent, are ignored. The last request arrived at `last_ns`.

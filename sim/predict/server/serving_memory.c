@@ -1,7 +1,6 @@
-/* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended
- * sequences stay among theirs. A system that offloads does not keep whole KV in HBM: as many
- * sequences of the mean length run as fit in both tiers, and blocks of ended sequences lie on the
- * host, beside the KV of running ones.
+/* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended sequences stay
+ * among theirs. A system that offloads does not keep whole KV in HBM: as many sequences of the mean length
+ * run as fit in both tiers, and blocks of ended sequences lie on the host, beside the KV of running ones.
  *
  * A server of several passes (point_passes) has the room of all of them; which rank holds a
  * sequence is not tracked.
@@ -104,8 +103,7 @@ static void room_in_hbm(const struct point *point, const struct plan *plan,
     leave_host(point, plan, out);
 }
 
-/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
- * than run. */
+/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences than run. */
 static bool room_in_host(const struct point *point, uint32_t most,
                          const struct run_context *context, struct serving_memory *out,
                          struct error *why)

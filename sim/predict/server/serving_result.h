@@ -1,6 +1,5 @@
-/* A server's requests, the prefixes that were found in them, and what they took, as columns of a
- * result, notes, and detail: a row for each request, for the times it waited, and for the servers
- * over time. */
+/* A server's requests, the prefixes that were found in them, and what they took, as columns of a result,
+ * notes, and detail: a row for each request, for the times it waited, and for the servers over time. */
 #pragma once
 
 #include "predict/result/result.h"

@@ -27,8 +27,7 @@ struct estimate {
     double value, half; /* half: of the interval; INFINITY: unknown */
 };
 
-/* The number of batch means at the beginning that belong to the warm-up; `count`: there is no end of
- * it. */
+/* The number of batch means at the beginning that belong to the warm-up; `count`: there is no end of it. */
 uint32_t stationary_warm_up(const double *means, uint32_t count);
 
 /* The interval around `value` of `count` batches' figures. */

@@ -480,9 +480,8 @@ static struct step_load load_of_pass(const struct step_cost *cost, const struct 
     if (load->decodes > 0) {
         double mean = (double)load->decode_tokens / load->decodes;
         double decodes = pass.decodes;
-        /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for
-         * the one that has the longest sequences by chance: each has `decodes` of them, drawn from
-         * all. */
+        /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one that
+         * has the longest sequences by chance: each has `decodes` of them, drawn from all. */
         double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
         double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
         double tokens = engine_step_tokens(cost->setup, decodes, mean, (double)load->longest);

@@ -48,9 +48,8 @@ struct block_pool {
     void *context;
 };
 
-/* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`.
- * `on_evict` (or NULL) is called for each known block with a number that is evicted. NULL when
- * memory is out. */
+/* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`. `on_evict`
+ * (or NULL) is called for each known block with a number that is evicted. NULL when memory is out. */
 struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capacity,
                                      void (*on_evict)(uint32_t id, void *context), void *context,
                                      struct error *why);

@@ -1,6 +1,5 @@
-/* A request's life in the cache: it begins with the blocks that it finds, fills
- * and takes more, and ends. Blocks have numbers (block_numbers.h) and lie in tiers
- * (prefix_tiers.h). */
+/* A request's life in the cache: it begins with the blocks that it finds, fills and takes more, and ends.
+ * Blocks have numbers (block_numbers.h) and lie in tiers (prefix_tiers.h). */
 #include "server/prefix/prefix_cache.h"
 
 #include "core/array.h"
@@ -197,8 +196,7 @@ static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
     }
 }
 
-/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are
- * there. */
+/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are there. */
 static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t most,
                       struct prefix_found *found)
 {

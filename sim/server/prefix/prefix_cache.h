@@ -1,12 +1,11 @@
 /* A prefix cache in a list of tiers: KV blocks of ended requests, reused by requests whose prompts
  * begin alike.
  *
- * W. Kwon et al., "Efficient Memory Management for Large Language Model Serving with
- * PagedAttention", 2023, and vLLM's prefix caching. Blocks have a few tokens each; a block's hash
- * covers its tokens and all tokens before it. A prompt's blocks are looked up from its beginning,
- * on the GPU (tier 0), then in the tiers below it, up to the first block that none has. Blocks
- * below are copied in; the remaining tokens are computed. At least one token is always computed,
- * because only that yields the first new token.
+ * W. Kwon et al., "Efficient Memory Management for Large Language Model Serving with PagedAttention", 2023,
+ * and vLLM's prefix caching. Blocks have a few tokens each; a block's hash covers its tokens and all tokens
+ * before it. A prompt's blocks are looked up from its beginning, on the GPU (tier 0), then in the tiers below
+ * it, up to the first block that none has. Blocks below are copied in; the remaining tokens are computed. At
+ * least one token is always computed, because only that yields the first new token.
  *
  *     tier 0  GPU      │ saves: when a request ends, a block fills, or the GPU evicts it
  *     tier 1  host     ▼
@@ -18,12 +17,11 @@
  * block that is offered to a tier that has it is offered to the tier below, too, if that takes all that
  * arrives: with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
  *
- * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
- * only after it has arrived, and the GPU keeps it until then, or may give its room away
- * before (`frees_early`); the caller says when (prefix_saved()). A tier below the GPU may evict a block
- * that is still being copied; the copy then ends as if it was between buffers. With `pins` it keeps
- * such a block from the beginning of a copy to its end, and a block for which there is no room beside
- * the pinned ones is not saved.
+ * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there only after
+ * it has arrived, and the GPU keeps it until then, or may give its room away before (`frees_early`); the
+ * caller says when (prefix_saved()). A tier below the GPU may evict a block that is still being copied; the
+ * copy then ends as if it was between buffers. With `pins` it keeps such a block from the beginning of a copy
+ * to its end, and a block for which there is no room beside the pinned ones is not saved.
  *
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
  * Every request that uses it waits for that load (prefix_load()).
@@ -99,9 +97,8 @@ struct prefix_match {
     uint32_t compute_tokens;
 };
 
-/* A pool for caches with these options, of which `pool` and `server` do not matter here. A block
- * that one cache saves there is found by all, once it has arrived. `requests` must outlive it. NULL
- * on failure. */
+/* A pool for caches with these options, of which `pool` and `server` do not matter here. A block that one
+ * cache saves there is found by all, once it has arrived. `requests` must outlive it. NULL on failure. */
 struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
                                        const struct requests *requests, struct error *why);
 void prefix_pool_destroy(struct prefix_pool *pool); /* after its caches; NULL is fine */
@@ -122,10 +119,9 @@ void prefix_now(struct prefix_cache *cache);
  * it was preempted): look them up, refer to the blocks on the GPU, and take blocks for those on the
  * host and for the first `chunk` of the remaining tokens.
  *
- * Returns false and changes nothing if the GPU has no room now for all `tokens`; that room is
- * checked but not reserved. A request that began with room for its first chunk only would be
- * preempted in the middle of its prompt, again and again (vLLM's scheduler_reserve_full_isl, on by
- * default). */
+ * Returns false and changes nothing if the GPU has no room now for all `tokens`; that room is checked but not
+ * reserved. A request that began with room for its first chunk only would be preempted in the middle of its
+ * prompt, again and again (vLLM's scheduler_reserve_full_isl, on by default). */
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match);
 
@@ -139,8 +135,7 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 /* The oldest `count` pending saves to a tier are done. */
 void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 
-/* The oldest `count` blocks of pending loads from a tier have arrived. Without `pins` this does
- * nothing. */
+/* The oldest `count` blocks of pending loads from a tier have arrived. Without `pins` this does nothing. */
 void prefix_loaded(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 
 /* The request ends, or is preempted (`done` false; then nothing is saved). Its blocks
@@ -158,8 +153,7 @@ uint32_t prefix_block_tokens(const struct prefix_cache *cache);
  * which loads from there began; 0: none. That load may have ended already. */
 uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t tier);
 
-/* Blocks that a request has on the GPU; and those of them that are full, so that others can find
- * them. */
+/* Blocks that a request has on the GPU; and those of them that are full, so that others can find them. */
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index);
 uint64_t prefix_shared(const struct prefix_cache *cache, size_t index);
 

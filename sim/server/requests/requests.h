@@ -103,11 +103,10 @@ struct requests_options {
     const struct stop_flag *stop; /* ends the reading once it is raised; NULL: nothing does */
 };
 
-/* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the
- * previous request, has no tokens, or contradicts the hashes of earlier lines. The hash of a
- * prompt's last, shorter chunk may be absent: that chunk then equals no other. The first
- * fault makes the call fail. The caller calls requests_release()
- * after success; on failure `out` is empty. */
+/* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the previous
+ * request, has no tokens, or contradicts the hashes of earlier lines. The hash of a prompt's last, shorter
+ * chunk may be absent: that chunk then equals no other. The first fault makes the call fail. The caller calls
+ * requests_release() after success; on failure `out` is empty. */
 bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
                    struct error *why);
 void requests_release(struct requests *requests);
@@ -128,8 +127,7 @@ struct requests_shared {
     double tokens;       /* of a prompt that is not the first of its beginning, in the mean */
 };
 
-/* What an endless prefix cache would find; zeros if no prompt's content is known. False: out of
- * memory. */
+/* What an endless prefix cache would find; zeros if no prompt's content is known. False: out of memory. */
 bool requests_share(const struct requests *requests, struct requests_shared *out,
                     struct error *why);
 

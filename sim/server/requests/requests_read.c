@@ -1,5 +1,6 @@
 /* Files of requests: JSON lines, tables, whose lines are read as objects of the columns that count, and the
- * record of a benchmark, whose entries are. Other keys are ignored.
+ * record of a benchmark, whose entries are. A key that asks for more than a prompt and its answer is refused,
+ * and others are ignored.
  *
  * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into chunks
  * and hashed here. A line without either is a prompt whose content is unknown.
@@ -69,7 +70,8 @@ struct requests_reading {
     double origin_s;
     struct requests_options options;
     const struct request_format *format;
-    uint64_t size; /* bytes of the file */
+    uint64_t size;  /* bytes of the file */
+    uint64_t model; /* hash of the model that the lines name; 0: none so far */
     struct requests *out;
 };
 
@@ -236,8 +238,48 @@ static bool read_turn(const json_t *object, const struct csv_reader *in, struct 
     return true;
 }
 
+/* Parts of keys that ask for more than is simulated where their value is above `least`: several answers to a
+ * prompt, what is no text, adapters, and what is kept of a prompt without saying which others have it. */
+static const struct {
+    const char *part;
+    double least;
+} demands[] = {{"best_of", 1}, {"beam", 1},   {"num_return", 1},  {"samples", 1}, {"image", 0},
+               {"audio", 0},   {"video", 0},  {"multi_modal", 0}, {"mm_", 0},     {"lora", 0},
+               {"adapter", 0}, {"cached", 0}, {"prefix", 0}};
+
+static bool check_demands(struct requests_reading *reading, json_t *object, struct error *why)
+{
+    const char *key, *model = json_string_value(json_object_get(object, "model"));
+    json_t *value;
+    uint64_t named = model != NULL ? XXH64(model, strlen(model), 1) : reading->model;
+    if (reading->model != 0 && named != reading->model) {
+        error_set(why, reading->in.path, reading->in.line, "requests of several models: '%.60s'",
+                  model);
+        return error_expect(why, "those of one");
+    }
+    reading->model = named;
+    json_object_foreach(object, key, value)
+    {
+        const char *text = json_string_value(value);
+        bool full =
+            json_array_size(value) + json_object_size(value) > 0 && reading->format != &benchmark;
+        bool some = full || json_is_true(value) || (text != NULL && text[0] != '\0');
+        double amount = some ? INFINITY : json_number_value(value);
+        bool asks = strcmp(key, "n") == 0 && amount > 1;
+        for (size_t i = 0; i < sizeof demands / sizeof *demands; i++) {
+            asks = asks || (amount > demands[i].least && strstr(key, demands[i].part) != NULL);
+        }
+        if (asks) {
+            error_set(why, reading->in.path, reading->in.line, "'%.60s' is not modelled", key);
+            return error_expect(why,
+                                "requests of one prompt of text and one answer, without this key");
+        }
+    }
+    return true;
+}
+
 /* Append the request that an object is, or count it as skipped. */
-static bool take_request(struct requests_reading *reading, const json_t *object, struct error *why)
+static bool take_request(struct requests_reading *reading, json_t *object, struct error *why)
 {
     const struct request_format *format = reading->format;
     const struct csv_reader *in = &reading->in;
@@ -252,7 +294,7 @@ static bool take_request(struct requests_reading *reading, const json_t *object,
         error_set(why, in->path, in->line, "'sub_requests': a session of chained requests");
         return error_expect(why, "a line for each request, with a time of its own");
     }
-    if (!read_arrival(reading, object, why) ||
+    if (!check_demands(reading, object, why) || !read_arrival(reading, object, why) ||
         !read_length(in, object, format->prompt, &line->prompt, why) ||
         (!failed && !read_length(in, object, format->output, &line->output, why)) ||
         !read_prefix(reading, object, why) || !read_turn(object, in, line, why)) {
@@ -320,8 +362,7 @@ static bool take_entries(struct requests_reading *reading, const json_t *object,
     return good;
 }
 
-static bool take_benchmark(struct requests_reading *reading, const json_t *object,
-                           struct error *why)
+static bool take_benchmark(struct requests_reading *reading, json_t *object, struct error *why)
 {
     static const char *const lists[] = {"input_lens", "output_lens", "start_times", "errors"};
     size_t count = json_array_size(json_object_get(object, lists[0]));
@@ -336,7 +377,8 @@ static bool take_benchmark(struct requests_reading *reading, const json_t *objec
         }
     }
     struct sent *sent = array_zeroed(count, sizeof *sent, why);
-    bool ok = sent != NULL && take_entries(reading, object, sent, count, why);
+    bool ok = sent != NULL && check_demands(reading, object, why) &&
+              take_entries(reading, object, sent, count, why);
     free(sent);
     return ok;
 }

@@ -1,5 +1,4 @@
-/* Ablation: how much each mechanism in which a system differs from a base saves, alone and among
- * the others.
+/* Ablation: how much each mechanism in which a system differs from a base saves, alone and among the others.
  *
  * The mechanisms are those of difference.h. Each is switched on twice. Nearest to the base: alone,
  * or if that is invalid, on top of the fewest others that it needs. Nearest to the system: as the

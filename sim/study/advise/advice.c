@@ -378,8 +378,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     return true;
 }
 
-/* Apply a change `times` times: its key, its value and the form. Returns false if there is no room for
- * it. */
+/* Apply a change `times` times: its key, its value and the form. Returns false if there is no room for it. */
 static bool choose_value(enum advice_change change, const struct before *before, uint32_t times,
                          const char **key, char value[96], struct advice_form *form)
 {

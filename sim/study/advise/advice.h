@@ -95,9 +95,8 @@ bool advice_states_context(const struct scenario *scenario);
  * over a scenario that says neither a context nor requests. */
 bool advice_set_context(struct scenario *scenario, struct error *why);
 
-/* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are
- * generated, and the prompt is the rest of the context. Replaces the context of a scenario without
- * requests. */
+/* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are generated,
+ * and the prompt is the rest of the context. Replaces the context of a scenario without requests. */
 enum { ADVICE_OUTPUT = 256 };
 bool advice_set_requests(struct scenario *scenario, struct error *why);
 
@@ -146,13 +145,12 @@ enum routing advice_routing(const struct scenario *scenario);
 
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 
-/* How many GiB are worth having (host_room.h), for the advised system if it keeps prefixes there,
- * else for the best that does, else for vLLM's own offloading; what the size finds is of the
- * advised load. A run of the server with this size, at the load that plain vLLM holds, says what it
- * gains, and what copies beside decodes cost. If the advised system is the one, its answer becomes
- * that of a run with this size: its host memory is then stated in its scenario. A size that misses
- * a limit there is doubled. Nothing is asked of a batch that decodes, nor where plain vLLM holds no
- * load. */
+/* How many GiB are worth having (host_room.h), for the advised system if it keeps prefixes there, else for
+ * the best that does, else for vLLM's own offloading; what the size finds is of the advised load. A run of
+ * the server with this size, at the load that plain vLLM holds, says what it gains, and what copies beside
+ * decodes cost. If the advised system is the one, its answer becomes that of a run with this size: its host
+ * memory is then stated in its scenario. A size that misses a limit there is doubled. Nothing is asked of a
+ * batch that decodes, nor where plain vLLM holds no load. */
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
                       struct error *why);
 void advice_host_release(struct advice_host *host);

@@ -3,9 +3,8 @@
  *
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host memory
  * for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each form as many
- * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest
- * form wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest
- * servers.
+ * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest form
+ * wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest servers.
  *
  * Where prompts begin alike and nobody stated a router, several servers stand behind one by prefixes
  * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own. The answer is then also

@@ -59,9 +59,8 @@ double measured_predicted(const struct result *result, const struct measured_fig
  * "llama-3-8b". Case is ignored. */
 bool measured_names_model(const char *model_id, const char *model);
 
-/* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? The gaps are
- * random, so the rate of N requests deviates by about 1 / sqrt(N) of itself. Twice that is allowed,
- * plus 5 %. */
+/* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? The gaps are random, so
+ * the rate of N requests deviates by about 1 / sqrt(N) of itself. Twice that is allowed, plus 5 %. */
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
 
 /* The number at `key`; NAN if it is absent or null. A damaged file, or one in other units, is an error

@@ -12,12 +12,11 @@
  * two tried ones may still be missed. Trying all values would rule that out, but takes minutes if
  * each value is a server with thousands of requests.
  *
- * A search for a peak looks for the value with the most merit among those that pass, such as the
- * batch with the most tokens per second. It assumes that the merit rises up to the best value and
- * falls after it, and closes in on the best value tried from both sides. At the end, both
- * neighbours of the value found have been tried and are no better, or the tried values on both
- * sides are as good but for GRID_AS_GOOD of the merit. If no value passes, the rounds close in on
- * the least violation.
+ * A search for a peak looks for the value with the most merit among those that pass, such as the batch with
+ * the most tokens per second. It assumes that the merit rises up to the best value and falls after it, and
+ * closes in on the best value tried from both sides. At the end, both neighbours of the value found have been
+ * tried and are no better, or the tried values on both sides are as good but for GRID_AS_GOOD of the merit.
+ * If no value passes, the rounds close in on the least violation.
  *
  * A search for a load may begin near a guess: then two or three rounds suffice, if
  * the guess is good. At the end the next tried value before the one found does not pass.
@@ -62,9 +61,8 @@ bool grid_for_peak(struct grid *grid, struct error *why);
 /* Search a load near `guess`. To be called before the first try. */
 void grid_near(struct grid *grid, uint32_t guess, uint32_t reach, uint32_t close);
 
-/* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if
- * the search has ended. The caller passes the violation of each to grid_put() before the next
- * call. */
+/* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if the search
+ * has ended. The caller passes the violation of each to grid_put() before the next call. */
 uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values);
 /* Was this value tried? */
 bool grid_tried(const struct grid *grid, uint32_t value);

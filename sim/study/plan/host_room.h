@@ -30,12 +30,11 @@ bool host_state_part(const struct point *point, struct scenario *scenario, struc
 
 /* How many GiB of host memory a server's prefixes are worth.
  *
- * The size is the smallest whole number of GiB with which the engine starts and that saves
- * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock
- * (predict/server/serving_replay.h). One pass over the requests gives all sizes. Where the engine takes
- * no more for a larger number, the largest such is the size: it costs nothing. With sessions, or a
- * router that sees load, only a clock says what is found: then sizes are powers of two, and the
- * hits of a run count. */
+ * The size is the smallest whole number of GiB with which the engine starts and that saves HOST_ENOUGH of the
+ * GPU time that all memory a server may have saves, by runs without a clock
+ * (predict/server/serving_replay.h). One pass over the requests gives all sizes. Where the engine takes no
+ * more for a larger number, the largest such is the size: it costs nothing. With sessions, or a router that
+ * sees load, only a clock says what is found: then sizes are powers of two, and the hits of a run count. */
 
 #define HOST_ENOUGH 0.95
 

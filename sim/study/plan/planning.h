@@ -2,16 +2,14 @@
  * among the candidates. The best value is the smallest, the largest, or the one with the best
  * figure, such as the batch with the most tokens per second.
  *
- * Each candidate's values are searched (grid.h) in common rounds (rounds.h). If no candidate meets
- * all targets, the search goes on for those that can be met, so that the nearest value misses only
- * what is out of reach. A system without a cache has no budget to choose; it is judged as the
- * scenario sets it.
+ * Each candidate's values are searched (grid.h) in common rounds (rounds.h). If no candidate meets all
+ * targets, the search goes on for those that can be met, so that the nearest value misses only what is out of
+ * reach. A system without a cache has no budget to choose; it is judged as the scenario sets it.
  *
- * The candidate with the best value, or the best figure, wins. A budget means something different
- * in every system, so if the axis is the budget, the run that takes the least HBM wins. Ties are
- * broken by less HBM, then by less time from arrival to the last token, then by less time per
- * token. Among candidates with the same figures the simplest wins: its preset sets the fewest
- * mechanisms. After that, the first. */
+ * The candidate with the best value, or the best figure, wins. A budget means something different in every
+ * system, so if the axis is the budget, the run that takes the least HBM wins. Ties are broken by less HBM,
+ * then by less time from arrival to the last token, then by less time per token. Among candidates with the
+ * same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first. */
 #pragma once
 
 #include "store/store.h"
@@ -74,9 +72,8 @@ struct planning {
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 
-/* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid
- * for every candidate. A highest load is a capacity (capacity.h). The caller releases `out`, also after
- * a failure. */
+/* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid for every
+ * candidate. A highest load is a capacity (capacity.h). The caller releases `out`, also after a failure. */
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, struct error *why);
 void planning_release(struct planning *planning);
@@ -124,8 +121,7 @@ bool winner_ties(const struct planning *planning, const struct search *search);
 
 /* ---- the parts of a plan, for planning.c ---- */
 
-/* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
- * on. */
+/* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go on. */
 bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, bool is_stream, struct error *why);
 void search_release(struct search *search);

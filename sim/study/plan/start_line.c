@@ -185,8 +185,7 @@ static uint64_t kv_tokens(const struct commanded *run)
                : 0;
 }
 
-/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
- * stands. */
+/* An engine does not start if its KV memory has no room for the longest sequence. A stated length stands. */
 static double longest(const struct commanded *run)
 {
     bool stated = run->point->workload.request_tokens > 0;

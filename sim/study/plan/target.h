@@ -28,8 +28,7 @@ struct targets {
     uint32_t count;
 };
 
-/* Read `text`. Unknown keys, keys without a number and bounds that contradict each other are usage
- * errors. */
+/* Read `text`. Unknown keys, keys without a number and bounds that contradict each other are usage errors. */
 bool targets_parse(const char *text, struct targets *out, struct error *why);
 
 double target_violation(const struct target *target, const struct result *result);

@@ -8,8 +8,7 @@
 #include "core/array.h"
 #include "predict/server/serving_load.h"
 
-/* Values per axis. Fewer than for a study of one system, because there are two axes and many
- * systems. */
+/* Values per axis. Fewer than for a study of one system, because there are two axes and many systems. */
 enum { POINTS = 8 };
 
 /* ---- runs ---- */

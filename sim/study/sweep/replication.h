@@ -7,11 +7,10 @@
  * (predict/scenario/resolve.h) each draw takes one. The plan stays too: a system plans by the
  * figures of its profile, and memory is not drawn.
  *
- * The quantile is a hash of the seed, the replication and the figure's name, so replication r is
- * the same machine for every system and point. These are common random numbers: two systems then
- * differ by what they do, not by chance (Law, "Simulation Modeling and Analysis", on variance
- * reduction). Figures are drawn independently of each other. Replication 0 is a draw like any
- * other; the run itself has no draws.
+ * The quantile is a hash of the seed, the replication and the figure's name, so replication r is the same
+ * machine for every system and point. These are common random numbers: two systems then differ by what they
+ * do, not by chance (Law, "Simulation Modeling and Analysis", on variance reduction). Figures are drawn
+ * independently of each other. Replication 0 is a draw like any other; the run itself has no draws.
  */
 #pragma once
 
@@ -36,9 +35,8 @@ void replication_ranges(const struct setup *setup, char ranges[17]);
  * mean time to first token of a server. NULL if a run has neither. */
 const struct column *replication_main(const struct result *result);
 
-/* answer_run(), with its replications in result->draws. A run without a time has none.
- * `context->threads` is the number of draws made at once; `context->shared` needs room for twice as
- * many. Fails when stopped. */
+/* answer_run(), with its replications in result->draws. A run without a time has none. `context->threads` is
+ * the number of draws made at once; `context->shared` needs room for twice as many. Fails when stopped. */
 bool replication_run(const struct point *point, uint32_t count, const struct run_context *context,
                      struct result *result, struct error *why);
 

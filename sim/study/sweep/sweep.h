@@ -54,11 +54,10 @@ struct study {
 /* Threads that a context needs for sweeps with `jobs` jobs, with or without replications. */
 uint32_t sweep_users(uint32_t jobs, bool replicated);
 
-/* Run all points. If one of several points cannot run, its result has the status failed and a
- * message; it is not stored, and the others run. A scenario of one point fails with the point's
- * error, unless `keep_failed` is set. The sweep stops if on_result fails, or if a run rests on less
- * than the required basis. A sweep that fails raises the stop flag of its context, which ends all
- * running work. */
+/* Run all points. If one of several points cannot run, its result has the status failed and a message; it is
+ * not stored, and the others run. A scenario of one point fails with the point's error, unless `keep_failed`
+ * is set. The sweep stops if on_result fails, or if a run rests on less than the required basis. A sweep that
+ * fails raises the stop flag of its context, which ends all running work. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                struct error *why);
 

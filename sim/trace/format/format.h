@@ -59,9 +59,8 @@ uint64_t trace_frames(const struct trace_header *header);
 /* Set `frame` to the place and steps of frame `number` in file order. */
 void frame_place(const struct trace_header *header, uint64_t number, struct trace_frame *frame);
 
-/* The window in units: those before `first_unit` hold one of the first `sinks` tokens, those from
- * `end_unit` on one of the last `recent` tokens; first_unit <= end_unit. Clusters have no window:
- * 0 and `units`. */
+/* The window in units: those before `first_unit` hold one of the first `sinks` tokens, those from `end_unit`
+ * on one of the last `recent` tokens; first_unit <= end_unit. Clusters have no window: 0 and `units`. */
 void trace_window(const struct trace_header *header, uint32_t sinks, uint32_t recent,
                   uint32_t *first_unit, uint32_t *end_unit);
 
@@ -87,8 +86,7 @@ void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t 
 bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
                  struct error *why);
 
-/* The calls by which trace_read() and its variants use a generated trace. Internal to this
- * folder. */
+/* The calls by which trace_read() and its variants use a generated trace. Internal to this folder. */
 
 struct trace_generator;
 

@@ -68,8 +68,7 @@ bool trace_rows_reserve(struct trace_rows *rows, size_t units, struct error *why
 bool trace_frame_check(const struct trace_header *header, const struct trace_frame *frame,
                        struct error *why);
 
-/* trace_mass: the attention mass of a code, 2^(-code/10). trace_mass_code(): the code nearest to a
- * mass. */
+/* trace_mass: the attention mass of a code, 2^(-code/10). trace_mass_code(): the code nearest to a mass. */
 extern const float trace_mass[256];
 uint8_t trace_mass_code(double mass);
 

@@ -1,11 +1,10 @@
 /* Traces generated from a profile, for any model, context and length.
  *
- * A generated trace is opened like a file and read with the functions of trace/format/trace.h:
- * trace_read() makes the requested frame. Generation keeps no state: every draw is a hash of (seed,
- * sequence, layer, head, what, when), for processes in time too, so each frame is a pure
- * function of its place. Rows are therefore the same in any order, for any number of threads, in
- * memory or from the file that trace_copy() writes. Memory grows with the units of one head and the
- * rows of one frame, never with steps.
+ * A generated trace is opened like a file and read with the functions of trace/format/trace.h: trace_read()
+ * makes the requested frame. Generation keeps no state: every draw is a hash of (seed, sequence, layer, head,
+ * what, when), for processes in time too, so each frame is a pure function of its place. Rows are therefore
+ * the same in any order, for any number of threads, in memory or from the file that trace_copy() writes.
+ * Memory grows with the units of one head and the rows of one frame, never with steps.
  *
  * trace/generate/trace_profile.h says how the statistics carry over to another context. The share of the
  * context that a row keeps, and the window in tokens, also stay the same. Masses below 2^-25.5
@@ -39,12 +38,11 @@ bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, s
 
 /* The moving part of a head: the latent directions of its queries, over the steps of a tile.
  *
- * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps
- * and then draws another; directions are renewed one after the other. The correlation of a part
- * falls linearly, 1 - lag / lasts, to 0 when it is renewed. The part that lasts one step is normal,
- * with an amplitude that differs from step to step. Nothing is carried from step to step: every
- * step costs the same. Heads of a layer may have some of their directions in common. Internal to
- * this folder.
+ * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps and then
+ * draws another; directions are renewed one after the other. The correlation of a part falls linearly, 1 -
+ * lag / lasts, to 0 when it is renewed. The part that lasts one step is normal, with an amplitude that
+ * differs from step to step. Nothing is carried from step to step: every step costs the same. Heads of a
+ * layer may have some of their directions in common. Internal to this folder.
  */
 
 enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* without the part that stays */

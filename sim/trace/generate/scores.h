@@ -71,9 +71,8 @@ struct scores_version {
     bool (*runs_here)(void);
     void (*score)(const struct candidates *asked, struct scores *scores, uint16_t *bucket);
 
-    /* Append the units in [from, to) whose bucket is before `end` to the `kept` units, and return
-     * how many there are now. Up to CANDIDATES_SLACK items after those that are kept are
-     * overwritten. */
+    /* Append the units in [from, to) whose bucket is before `end` to the `kept` units, and return how many
+     * there are now. Up to CANDIDATES_SLACK items after those that are kept are overwritten. */
     uint32_t (*append)(const uint16_t *restrict bucket, uint32_t from, uint32_t to, uint32_t end,
                        uint32_t kept, uint32_t *restrict units);
 };

@@ -44,9 +44,8 @@
  * Neighbourhoods are shares of the context, too: recordings of one text at 1920 to 7680 tokens are
  * more alike at equal shares than at equal numbers of tokens (docs/bands.md).
  *
- * The heads of a target model take parameters as a replay takes rows of a recording
- * (traces/FORMAT.md): target layer l reads source layer floor(l * L' / L), and so on. But each
- * draws its own units and queries.
+ * The heads of a target model take parameters as a replay takes rows of a recording (traces/FORMAT.md):
+ * target layer l reads source layer floor(l * L' / L), and so on. But each draws its own units and queries.
  */
 #pragma once
 
@@ -135,9 +134,8 @@ struct mapping_source {
 struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,
                                      uint32_t layer, uint32_t head);
 
-/* Item i of `items` goes to floor(i * places / items). This is the first item that goes to `place`
- * or beyond. Target layers are mapped to source layers this way, and sequences of a batch to
- * shifts. */
+/* Item i of `items` goes to floor(i * places / items). This is the first item that goes to `place` or beyond.
+ * Target layers are mapped to source layers this way, and sequences of a batch to shifts. */
 static inline uint32_t mapping_first(uint64_t items, uint64_t places, uint64_t place)
 {
     return (uint32_t)((place * items + places - 1) / places);
