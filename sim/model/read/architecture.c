@@ -85,11 +85,13 @@ static bool read_row(const struct node *node, struct error *why)
 
 static void read_table(void)
 {
-    static const char *const keys[] = {
-        "size_keys",  "class_keys",    "renamed_keys",   "plain_activations",
-        "size_words", "harmless_keys", "modules",        "classes",
-        "encoders",   "quantise_keys", "quantise_words", "other_words",
-        NULL};
+    static const char *const keys[] = {"size_keys",      "class_keys",
+                                       "renamed_keys",   "plain_activations",
+                                       "size_words",     "harmless_keys",
+                                       "modules",        "classes",
+                                       "encoders",       "quantise_keys",
+                                       "quantise_words", "harmless_words",
+                                       "other_words",    NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
@@ -234,7 +236,8 @@ static void find_unread(const struct node *object, const char *inside, size_t la
         }
         if (value->kind == NODE_MAP && inside[0] == '\0') {
             find_unread(value, value->key, layers, unread, size);
-        } else if (layered || lists(architecture_list("size_words"), name, true)) {
+        } else if (layered || lists(architecture_list("size_words"), name, true) ||
+                   !lists(architecture_list("harmless_words"), name, true)) {
             text_append(unread, size, "%s%s", unread[0] != '\0' ? ", " : "", name);
         }
     }

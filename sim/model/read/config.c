@@ -183,6 +183,35 @@ static bool check_needs(const struct node *config, const struct architecture *ki
     return true;
 }
 
+/* Rotations that are stretched lengthen what a model was trained for, as vLLM reads them (config.py,
+ * _get_and_verify_max_len): but for types whose file has the whole length, and Gemma 3, whose has, too. */
+static bool read_stretch(const struct node *config, const struct architecture *kind,
+                         struct model *model, struct error *why)
+{
+    static const char *const maps[] = {"rope_scaling", "rope_parameters", NULL};
+    static const char *const types[] = {"rope_type", "type", NULL};
+    const struct node *rope = node_stated(config, field_first(config, maps));
+    uint32_t original = model->trained_context;
+    double factor = 1;
+    const char *type = "default";
+    if (rope == NULL || rope->kind != NODE_MAP ||
+        (kind->name != NULL && strncmp(kind->name, "Gemma3", 6) == 0)) {
+        return true;
+    }
+    if (!node_text(rope, field_first(rope, types), &type, why) ||
+        !node_quantity(rope, "factor", UNIT_COUNT, &factor, why) ||
+        !field_whole(rope, "original_max_position_embeddings", 1, SIZE_MOST, original, &original,
+                     why)) {
+        return false;
+    }
+    bool yarn = strcmp(type, "yarn") == 0;
+    double length = (yarn ? original : model->trained_context) * factor;
+    bool longer = yarn || strcmp(type, "linear") == 0 || strcmp(type, "dynamic") == 0;
+    model->trained_context =
+        longer && length >= 1 && length <= SIZE_MOST ? (uint32_t)length : model->trained_context;
+    return true;
+}
+
 static bool read_decoder(const struct node *config, const struct architecture *kind,
                          struct model *model, struct error *why)
 {
@@ -199,7 +228,8 @@ static bool read_decoder(const struct node *config, const struct architecture *k
     if (!field_sizes(config, sizes, model, why) ||
         !field_whole(config, "max_position_embeddings", 1, SIZE_MOST, model->trained_context,
                      &model->trained_context, why) ||
-        !check_needs(config, kind, why) || !read_switches(config, kind, model, why)) {
+        !read_stretch(config, kind, model, why) || !check_needs(config, kind, why) ||
+        !read_switches(config, kind, model, why)) {
         return false;
     }
     model->layers = array_zeroed(model->layer_count, sizeof *model->layers, why);

@@ -43,6 +43,12 @@ static const struct field_word words[] = {{"full_attention", ATTENTION_FULL},
 static const struct field_word flags[] = {
     {"0", ATTENTION_FULL}, {"1", ATTENTION_SLIDING}, {NULL, 0}};
 
+static bool no_window(const struct node *config, const char *key, struct error *why)
+{
+    field_error(config, "sliding_window", why, "is missing");
+    return error_expect(why, "a whole number: '%s' has sliding layers", key);
+}
+
 static bool kinds_listed(const struct node *config, const char *key, uint32_t window,
                          struct model *model, struct error *why)
 {
@@ -61,8 +67,7 @@ static bool kinds_listed(const struct node *config, const char *key, uint32_t wi
                                      "mamba_num_heads, and what belongs to it");
         }
         if (!set_kind(model, i, (enum attention_kind)kinds[i], window)) {
-            field_error(config, "sliding_window", why, "is missing");
-            return error_expect(why, "a whole number: '%s' has sliding layers", key);
+            return no_window(config, key, why);
         }
     }
     return true;
@@ -109,10 +114,11 @@ static bool kinds_periodic(const struct node *config, const char *key, uint32_t 
         return false;
     }
     enum attention_kind others = model->linear.key_heads > 0 ? ATTENTION_LINEAR : ATTENTION_SLIDING;
+    bool good = true;
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        set_kind(model, i, (i + 1) % period == 0 ? ATTENTION_FULL : others, window);
+        good = set_kind(model, i, (i + 1) % period == 0 ? ATTENTION_FULL : others, window) && good;
     }
-    return true;
+    return good || no_window(config, key, why);
 }
 
 static const struct {

@@ -366,6 +366,72 @@ static void quantisation_methods_say_type_and_head(void **state)
     }
 }
 
+/* Any key of an unknown class that nothing reads stops the answer, but for those that are known to decide no
+ * size; and no layer gets a window of no token. */
+static void keys_of_unknown_classes_are_understood_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *found;
+    } cases[] = {
+        {"total_ut_steps", "4",
+         "unknown architecture 'Other' has keys that are not understood: total_ut_steps"},
+        {"use_cla", "true",
+         "unknown architecture 'Other' has keys that are not understood: use_cla"},
+        {"mlp_type", "'gelu_mlp'",
+         "unknown architecture 'Other' has keys that are not understood: mlp_type"},
+        {"full_attention_interval", "4", "'sliding_window' is missing"},
+        {"initializer_range", "0.02", NULL},
+        {"use_cla", "false", NULL},
+    };
+    json_t *other = json_of(llama);
+    json_object_set_new(other, "architectures", json_pack("[s]", "Other"));
+    char *base = json_dumps(other, 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model;
+        struct error why;
+        bool fine = parse(base, cases[i].key, cases[i].value, &model, &why);
+        print_message("# %s\n", cases[i].key);
+        assert_int_equal(fine, cases[i].found == NULL);
+        if (fine) {
+            model_release(&model);
+        } else {
+            assert_string_equal(why.found, cases[i].found);
+        }
+    }
+    free(base);
+    json_decref(other);
+}
+
+/* As vLLM's _get_and_verify_max_len does: yarn stretches the original length, others the stated one, and
+ * llama3's and longrope's files state the whole. */
+static void stretched_rotations_lengthen_the_trained_context(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *rope;
+        uint32_t length;
+    } cases[] = {
+        {"rope_scaling",
+         "{'type': 'yarn', 'factor': 4.0, 'original_max_position_embeddings': 1024}", 4096},
+        {"rope_parameters", "{'rope_type': 'yarn', 'factor': 2.0}", 8192},
+        {"rope_scaling", "{'type': 'linear', 'factor': 2.0}", 8192},
+        {"rope_scaling", "{'rope_type': 'llama3', 'factor': 8.0}", 4096},
+        {"rope_scaling", "{'rope_type': 'default'}", 4096},
+    };
+    json_t *known = json_of(llama);
+    json_object_set_new(known, "max_position_embeddings", json_integer(4096));
+    char *base = json_dumps(known, 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct model model = parsed(base, cases[i].key, cases[i].rope);
+        print_message("# %s\n", cases[i].rope);
+        assert_int_equal(model.trained_context, cases[i].length);
+        model_release(&model);
+    }
+    free(base);
+    json_decref(known);
+}
+
 /* A matrix of 4096 inputs and 1024 outputs: 2 MiB in 4 bits and 4 MiB in 8. With groups of 128 it has 32 768
  * scales, and each of 2 bytes, or 2.5 with a zero point of 4 bits; g_idx takes 4 bytes an input. */
 static void scales_are_counted_by_the_groups_of_the_config(void **state)
@@ -735,6 +801,8 @@ int main(void)
         cmocka_unit_test(nested_text_config_takes_the_defaults_of_its_class),
         cmocka_unit_test(biases_follow_their_keys),
         cmocka_unit_test(quantisation_methods_say_type_and_head),
+        cmocka_unit_test(keys_of_unknown_classes_are_understood_or_refused),
+        cmocka_unit_test(stretched_rotations_lengthen_the_trained_context),
         cmocka_unit_test(scales_are_counted_by_the_groups_of_the_config),
         cmocka_unit_test(quantisation_that_is_not_understood_is_refused),
         cmocka_unit_test(exemptions_match_whole_components),
