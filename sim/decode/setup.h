@@ -91,6 +91,7 @@ struct setup {
     bool hybrid_kv;               /* the engine frees what windows no longer reach */
     uint64_t room[TIER_COUNT];    /* bytes of a tier (tier_kind.room), below host memory those for
                                      prefixes; 0: the profile's */
+    double host_share;            /* of host memory that a server may use; 0: of steps alone, all */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
 };
 

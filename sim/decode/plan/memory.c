@@ -615,15 +615,16 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
 uint64_t memory_limit(const struct setup *setup, const struct memory *memory, enum tier_id tier,
                       struct trust *trust)
 {
+    double share = tier == TIER_HOST && setup->host_share > 0 ? setup->host_share : 1;
     if (tier == TIER_HOST && setup->room[TIER_HOST] > 0) {
-        return setup->room[TIER_HOST];
+        return memory_whole(share * (double)setup->room[TIER_HOST]);
     }
     if (tier > TIER_HOST && !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
         return 0; /* nothing lies there */
     }
-    uint64_t room =
-        tier == TIER_GPU
-            ? memory_hbm_room(setup, memory, trust)
-            : memory_whole(profile_value(&setup->profile, tier_kinds[tier].capacity, 0, trust));
+    uint64_t room = tier == TIER_GPU
+                        ? memory_hbm_room(setup, memory, trust)
+                        : memory_whole(share * profile_value(&setup->profile,
+                                                             tier_kinds[tier].capacity, 0, trust));
     return setup->unlimited_memory ? UINT64_MAX : room;
 }

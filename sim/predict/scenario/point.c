@@ -115,6 +115,13 @@ uint64_t point_sharers(const struct point *point, bool stated)
     return stated || together < ranks ? ranks : together;
 }
 
+double point_host_share(const struct point *point)
+{
+    bool stated = point->setup.room[TIER_HOST] > 0;
+    double sharers = point_serves(point) ? (double)point_sharers(point, stated) : 1;
+    return (stated ? 1 : POINT_HOST_PERCENT / 100.0) / sharers;
+}
+
 bool point_launches(const struct point *point, bool prompts)
 {
     return point->workload.compile == COMPILE_EAGER ||

@@ -80,6 +80,12 @@ uint64_t point_machine_gpus(const struct point *point);
  * is stated for a replica its ranks that share nothing. */
 uint64_t point_sharers(const struct point *point, bool stated);
 
+/* The share of host memory that a server may have: of what is stated, the part of each of its ranks that
+ * share nothing; else its part of POINT_HOST_PERCENT of the machine's, as the operating system and the
+ * engine's processes need the rest. (Assumed.) */
+#define POINT_HOST_PERCENT 90
+double point_host_share(const struct point *point);
+
 /* Passes of a step of such a server; and of these, ranks that share experts. */
 uint32_t point_passes(const struct point *point);
 uint32_t point_joined_ranks(const struct point *point);

@@ -416,6 +416,7 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
     if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
         return false;
     }
+    setup->host_share = point_serves(out) ? point_host_share(out) : 0;
     return resolve_engine(scenario, out, why) && resolve_bands(out, why) &&
            resolve_trace(scenario, out, why) && check_drafts(scenario, out, why) &&
            check_disk(scenario, out, why) && check_scores(*merged, setup, why) &&

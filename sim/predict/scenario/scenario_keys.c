@@ -220,7 +220,8 @@ const struct scenario_key scenario_keys[] = {
      "no: vLLM keeps all tokens of layers with windows (--disable-hybrid-kv-cache-manager)",
      .shape = SCENARIO_SWITCH, .serving = true, SETUP(hybrid_kv), .open = true},
     {"host_memory", "256GiB",
-     "host memory that may be taken whole; what a machine has is hardware.host.dram_capacity",
+     "host memory that may be taken whole (default: of a server its part of 90 % of the machine's, "
+     "hardware.host.dram_capacity)",
      WHOLE(BYTES), .words = room_words, .serving = true, .positive = true, SETUP(room[TIER_HOST]),
      .most = MOST_BYTES},
 #define TIER(ID, name, where, sharers, total, one, example, what, ...)                             \

@@ -1,8 +1,11 @@
 #include "predict/server/host_engine.h"
 
 #include "core/units.h"
+#include "decode/plan/memory.h"
 #include "model/layer_kind.h"
 #include "model/model.h"
+#include "model/sharding.h"
+#include "predict/scenario/engine_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,6 +121,59 @@ double host_engine_takes(const struct host_engine *engine, const struct model *m
     default:
         return bytes;
     }
+}
+
+/* ---- what a server may have ---- */
+
+enum { GIB_BITS = 30 };
+
+double host_part(const struct point *point)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    struct setup setup = point->setup; /* of steps alone, an engine that starts leaves as much */
+    setup.host_share = point_host_share(point);
+    return (double)memory_limit(&setup, NULL, TIER_HOST, &unseen);
+}
+
+const struct host_engine *host_room_engine(const struct point *point)
+{
+    return host_engine_of(point->setup.system.command, &point->engine);
+}
+
+double host_typed(const struct point *point, uint64_t gib)
+{
+    const struct host_engine *engine = host_room_engine(point);
+    double bytes = (double)(gib << GIB_BITS);
+    return engine != NULL ? host_engine_typed(engine, bytes, model_gpus(&point->setup.model)) : 0;
+}
+
+double host_takes(const struct point *point, uint64_t gib)
+{
+    const struct host_engine *engine = host_room_engine(point);
+    const struct kv_limits limits = engine_kv_limits(point);
+    double bytes = (double)(gib << GIB_BITS);
+    if (engine != NULL && engine->whole && gib > 0) {
+        uint32_t gpus = engine->each ? model_gpus(&point->setup.model) : 1;
+        bytes = host_typed(point, gib) * engine->unit * gpus;
+    }
+    return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
+}
+
+uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes)
+{
+    while (least + 1 < end) {
+        uint64_t middle = least + (end - least) / 2;
+        bool fits = host_takes(point, middle) <= bytes;
+        least = fits ? middle : least;
+        end = fits ? end : middle;
+    }
+    return least;
+}
+
+uint64_t host_most_gib(const struct point *point)
+{
+    double bytes = host_part(point);
+    return host_most_within(point, 0, ((uint64_t)bytes >> GIB_BITS) + 1, bytes);
 }
 
 /* How vLLM divides its pool among the layers of a model, as a table and as sentences. */

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "model/kv_pools.h"
+#include "predict/scenario/point.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"
 
@@ -23,6 +24,23 @@ double host_engine_takes(const struct host_engine *engine, const struct model *m
 
 /* "GiB pinned", "GiB of /dev/shm" without the number. */
 const char *host_engine_where(const struct host_engine *engine);
+
+/* Bytes of host memory that each server of a point may have, as stated or its part of the machine's
+ * (point_host_share()); and that a server has whose batch only decodes. */
+double host_part(const struct point *point);
+
+/* What sizes a server's host memory is; NULL: its preset types no size. */
+const struct host_engine *host_room_engine(const struct point *point);
+
+/* The number that the engine's flag has for so many GiB (0: no engine has one), and bytes that it then
+ * takes. */
+double host_typed(const struct point *point, uint64_t gib);
+double host_takes(const struct point *point, uint64_t gib);
+
+/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if
+ * all take more. And the most that may be asked for of a server's part; 0: none. */
+uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
+uint64_t host_most_gib(const struct point *point);
 
 /* The groups of kv_pools.h for people and programs. */
 

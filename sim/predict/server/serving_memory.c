@@ -13,6 +13,7 @@
 #include "model/sharding.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/engine_memory.h"
+#include "predict/server/host_engine.h"
 
 #include <math.h>
 
@@ -53,13 +54,10 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
     return run_plan(&own, context, plan, why);
 }
 
-/* Servers of one machine divide the host. */
-static void leave_host(const struct point *point, const struct plan *plan,
-                       struct serving_memory *out)
+static void leave_host(const struct plan *plan, struct serving_memory *out)
 {
     uint64_t limit = plan->limit[TIER_HOST], held = plan->memory.in[TIER_HOST].all;
-    uint64_t left = limit > held ? limit - held : 0;
-    out->host_bytes = left / point_sharers(point, point->setup.room[TIER_HOST] > 0);
+    out->host_bytes = limit > held ? limit - held : 0;
 }
 
 /* Sequences of a server's step: `max_sequences` is of each rank. */
@@ -100,7 +98,7 @@ static void room_in_hbm(const struct point *point, const struct plan *plan,
     out->tokens = tokens * point_passes(point);
     out->weights = hbm->weights;
     out->limit = plan->limit[TIER_GPU];
-    leave_host(point, plan, out);
+    leave_host(plan, out);
 }
 
 /* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences than run. */
@@ -121,7 +119,7 @@ static bool room_in_host(const struct point *point, uint32_t most,
     if (!plan_batch(setup, held, context, &plan, why)) {
         return false;
     }
-    leave_host(point, &plan, out);
+    leave_host(&plan, out);
     out->written_bytes = written_bytes(setup, &plan) / passes;
     plan_release(&plan);
     return true;
@@ -237,17 +235,19 @@ static bool check_length(const struct point *point, struct serving_memory *out, 
                         (unsigned long long)out->longest);
 }
 
-/* Host memory for prefixes, in blocks: what there is, or where nobody stated it what the engine takes
- * of that. */
-static uint64_t host_blocks(const struct point *point, const struct server_connector *connector,
-                            const struct serving_memory *out)
+uint64_t serving_host_room(const struct point *point, uint64_t tokens)
 {
-    uint64_t block = point->setup.mechanisms->prefix_block;
-    uint64_t blocks = out->host_bytes / out->block_bytes;
-    bool stated =
-        point->setup.room[TIER_HOST] > 0 || connector == NULL || connector->host_ratio == 0;
-    double takes = stated ? INFINITY : connector->host_ratio * (double)(out->tokens / block);
-    return takes < (double)blocks ? (uint64_t)takes : blocks;
+    const struct server_connector *connector = serving_connector(point);
+    double bytes = host_part(point), takes = INFINITY;
+    if (point->setup.room[TIER_HOST] > 0) {
+        return (uint64_t)bytes;
+    }
+    if (connector != NULL && connector->host_ratio > 0 && tokens > 0) {
+        takes = connector->host_ratio * (double)tokens * (double)host_token_bytes(point);
+    }
+    uint64_t gib = host_most_gib(point); /* 0: a machine for tests */
+    bytes = gib > 0 && host_room_engine(point) != NULL ? (double)(gib << 30) : bytes;
+    return (uint64_t)fmin(takes, bytes);
 }
 
 /* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
@@ -301,7 +301,8 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     bool offloads = mechanisms_offload(m);
     const struct server_connector *connector = serving_connector(point);
     out->block_bytes = host_token_bytes(point) * m->prefix_block;
-    out->host_blocks = host_blocks(point, connector, out);
+    uint64_t room = serving_host_room(point, out->tokens);
+    out->host_blocks = (room < out->host_bytes ? room : out->host_bytes) / out->block_bytes;
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && m->prefix != PREFIX_HOST && !offloads,

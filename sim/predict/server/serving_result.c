@@ -7,6 +7,7 @@
 #include "decode/mechanism_values.h"
 #include "model/sharding.h"
 #include "predict/decode/outcome.h"
+#include "predict/server/host_engine.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_stream.h"
@@ -141,6 +142,13 @@ static void note_pool(const struct point *point, const struct prefix_options *me
     } else if ((double)(point->setup.room[TIER_HOST] * point_sharers(point, false) /
                         point_sharers(point, true)) > has) {
         result_note(result, note_make(NOTE_host_too_large, note_bytes((uint64_t)has)));
+    } else if (point->setup.room[TIER_HOST] == 0 && uses_host && isfinite(has)) {
+        uint64_t pool = memory->gpu_blocks * memory->block_tokens;
+        uint64_t part = mechanisms_host_prefixes(mechanisms) ? serving_host_room(point, pool)
+                                                             : (uint64_t)host_part(point);
+        result_note(result,
+                    note_make(NOTE_host_part, note_bytes(part), note_whole(POINT_HOST_PERCENT),
+                              note_bytes((uint64_t)has), note_text(basis_name(unseen.basis))));
     }
     for (size_t i = 0; i < requests->count; i++) {
         kept += request_kept_tokens(&requests->all[i]);

@@ -4,7 +4,6 @@
 
 #include "core/array.h"
 #include "study/advise/advice.h"
-#include "study/plan/host_room.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
@@ -332,21 +331,6 @@ void fleet_size_release(struct fleet_size *fleet)
     *fleet = (struct fleet_size){.best = FLEET_NONE};
 }
 
-/* Servers of one machine share its memory. */
-static bool set_part(const struct fleet_form *form, struct scenario *scenario, struct error *why)
-{
-    struct point point;
-    if (!form->candidate->traits.tiers) {
-        return true;
-    }
-    if (!scenario_point(scenario, 0, &point, why)) {
-        return false;
-    }
-    bool good = host_state_part(&point, scenario, why);
-    point_release(&point);
-    return good;
-}
-
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     struct scenario *out, struct error *why)
 {
@@ -354,6 +338,5 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
            scenario_values_set(&out->values, "rate", fleet->rate, why) &&
            (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
            (servers == 1 || form->routing == ROUTINGS ||
-            scenario_values_set(&out->values, "routing", form->routing, why)) &&
-           set_part(form, out, why);
+            scenario_values_set(&out->values, "routing", form->routing, why));
 }

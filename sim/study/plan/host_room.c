@@ -1,81 +1,12 @@
 #include "study/plan/host_room.h"
 
-#include "decode/plan/memory.h"
-#include "model/sharding.h"
-#include "predict/scenario/engine_memory.h"
+#include "decode/mechanism_values.h"
 #include "predict/server/serving.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What the operating system and the engine leave of a machine's memory, assumed. */
-enum { LEFT_PERCENT = 90, GIB_BITS = 30 };
-
-uint64_t host_usable(const struct setup *setup)
-{
-    struct trust unseen = {.basis = BASIS_MEASURED};
-    return memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT;
-}
-
-uint64_t host_part(const struct point *point)
-{
-    uint64_t stated = point->setup.room[TIER_HOST];
-    uint64_t sharers = point_serves(point) ? point_sharers(point, false) : 1;
-    return stated > 0 ? stated : host_usable(&point->setup) / sharers;
-}
-
-const struct host_engine *host_room_engine(const struct point *point)
-{
-    return host_engine_of(point->setup.system.command, &point->engine);
-}
-
-/* The number that the engine's flag has for so many GiB. 0: no engine has one. */
-static double host_typed(const struct point *point, uint64_t gib)
-{
-    const struct host_engine *engine = host_room_engine(point);
-    double bytes = (double)(gib << GIB_BITS);
-    return engine != NULL ? host_engine_typed(engine, bytes, model_gpus(&point->setup.model)) : 0;
-}
-
-double host_takes(const struct point *point, uint64_t gib)
-{
-    const struct host_engine *engine = host_room_engine(point);
-    const struct kv_limits limits = engine_kv_limits(point);
-    double bytes = (double)(gib << GIB_BITS);
-    if (engine != NULL && engine->whole && gib > 0) {
-        uint32_t gpus = engine->each ? model_gpus(&point->setup.model) : 1;
-        bytes = host_typed(point, gib) * engine->unit * gpus;
-    }
-    return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
-}
-
-/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if
- * all take more. */
-static uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end,
-                                 double bytes)
-{
-    while (least + 1 < end) {
-        uint64_t middle = least + (end - least) / 2;
-        bool fits = host_takes(point, middle) <= bytes;
-        least = fits ? middle : least;
-        end = fits ? end : middle;
-    }
-    return least;
-}
-
-uint64_t host_most_gib(const struct point *point)
-{
-    uint64_t bytes = host_part(point);
-    return host_most_within(point, 0, (bytes >> GIB_BITS) + 1, (double)bytes);
-}
-
-bool host_state_part(const struct point *point, struct scenario *scenario, struct error *why)
-{
-    bool open = point_serves(point) && point->setup.room[TIER_HOST] == 0;
-    uint64_t gib = open ? host_most_gib(point) : 0;
-    return gib == 0 ||
-           scenario_values_set(&scenario->values, "host_memory", (double)(gib << GIB_BITS), why);
-}
+enum { GIB_BITS = 30 };
 
 /* ---- how much is worth having ---- */
 
@@ -106,6 +37,7 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
     struct point at = *sizing->point; /* a view: what it owns stays the point's */
     struct result result;
     at.setup.room[TIER_HOST] = gib << GIB_BITS;
+    at.setup.host_share = point_host_share(&at);
     at.workload.timed = sizing->clocked;
     *found = (struct host_found){.host = 0};
     if (gib == 0) {
@@ -141,6 +73,16 @@ static uint64_t middle_of(const struct sizing_host *sizing, uint64_t small, uint
         next *= 2;
     }
     return next < enough ? next : 0;
+}
+
+uint64_t host_given_gib(const struct point *point, const struct result *result)
+{
+    const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
+    uint64_t stated = point->setup.room[TIER_HOST];
+    uint64_t all = blocks->set ? (uint64_t)blocks->integer : 0;
+    uint64_t own = point_serves(point) ? all / point_servers(point) : 0;
+    uint64_t tokens = own * point->setup.mechanisms->prefix_block;
+    return (stated > 0 ? stated : serving_host_room(point, tokens)) >> GIB_BITS;
 }
 
 void host_size_state(const struct point *point, uint64_t gib, struct host_size *out)
@@ -187,7 +129,7 @@ bool host_size_find(const struct point *point, const struct run_context *context
 {
     const struct sizing_host sizing = {point, context, host_is_clocked(point), out, why};
     *out = (struct host_size){.engine = host_room_engine(point),
-                              .limit = host_part(point),
+                              .limit = (uint64_t)host_part(point),
                               .most_gib = host_most_gib(point)};
     if (!find_at(&sizing, out->most_gib, &out->most)) {
         return false;

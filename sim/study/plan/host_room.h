@@ -9,24 +9,9 @@
 #include "predict/server/serving_memory.h"
 #include "predict/server/host_engine.h"
 
-/* Bytes that the operating system and the engine leave of a machine's memory. */
-uint64_t host_usable(const struct setup *setup);
-
-/* Bytes that each server of the point may have: as stated, or its part of the machine's. */
-uint64_t host_part(const struct point *point);
-
-/* What sizes a server's host memory is; NULL: its preset types no size. */
-const struct host_engine *host_room_engine(const struct point *point);
-
-/* Bytes that the engine takes for so many GiB. */
-double host_takes(const struct point *point, uint64_t gib);
-
-/* The most GiB that may be asked for of a server's part; 0: none. */
-uint64_t host_most_gib(const struct point *point);
-
-/* State in the scenario of a point with a host tier what each of its servers may have, unless it says so
- * itself: servers of one machine share its memory. */
-bool host_state_part(const struct point *point, struct scenario *scenario, struct error *why);
+/* GiB that each server of the point has, by the run of it that `result` is: as stated, or what it takes
+ * (predict/server/serving_memory.h). */
+uint64_t host_given_gib(const struct point *point, const struct result *result);
 
 /* How many GiB of host memory a server's prefixes are worth.
  *

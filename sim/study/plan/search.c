@@ -3,7 +3,6 @@
 
 #include "core/array.h"
 #include "predict/server/serving_memory.h"
-#include "study/plan/host_room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,14 +131,8 @@ bool search_begin(struct search *search, struct candidate *candidate,
         search->cannot =
             search->fixed == NULL && !search_read_axis(search, options, &own, &search->why);
     }
-    bool each = strncmp(options->axis, "replicas", strlen("replicas")) == 0; /* has its own part */
-    bool stated = search->cannot || !candidate->traits.tiers || each ||
-                  host_state_part(&own.point, &candidate->scenario, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
     planned_release(&own);
-    if (!stated) {
-        return false;
-    }
     if (search->cannot && !stop_flag_check(options->study.runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */
     }

@@ -219,7 +219,7 @@ static double host_pool_gib(const struct commanded *run)
     double blocks = (sequences + 2) * (double)setup->mechanisms->prefix_block * token;
     double bytes = kv->set ? (double)kv->integer + blocks
                            : fmin(sequences * (double)longest_tokens(point) * token + blocks,
-                                  tier_bytes(setup, TIER_HOST));
+                                  host_part(point));
     return ceil(bytes / GIB);
 }
 
@@ -229,9 +229,7 @@ static uint64_t host_bytes(const struct commanded *run, const char *command)
     if (strstr(command, "{host_pool_gib}") != NULL) {
         return (uint64_t)(host_pool_gib(run) * GIB);
     }
-    const struct setup *setup = &run->point->setup;
-    double stated = (double)setup->room[TIER_HOST] / GIB;
-    uint64_t gib = stated > 0 ? (uint64_t)stated : host_most_gib(run->point);
+    uint64_t gib = host_given_gib(run->point, run->result);
     return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->point, gib) : 0;
 }
 
@@ -310,7 +308,7 @@ static void list_values(const struct commanded *run, struct command_value values
     double sequences = batch->set ? (double)batch->integer : NAN, gpus = model_gpus(&setup->model);
     double block = (double)run->point->setup.mechanisms->prefix_block;
     double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST)
-                                             : (double)host_most_gib(point) * GIB;
+                                             : (double)host_given_gib(point, run->result) * GIB;
     double disk = tier_bytes(setup, TIER_DISK), pool = (double)kv_tokens(run);
     bool serves = point_serves(point), fp8 = setup->model.kv == DTYPE_FP8;
     bool gives_pool = setup->kv_pool_tokens > 0 && pool > 0; /* a real server was seen to have it */
