@@ -160,16 +160,23 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
 {
     const struct node *image = node_stated(node, "image"), *replicas = node_get(node, "replicas");
     const struct node *size = node_find(node, "leaderWorkerTemplate.size");
-    replicas = replicas != NULL ? replicas : node_get(node, "minReplicas"); /* KServe */
+    const struct node *least = node_get(node, "minReplicas"), *most = node_get(node, "maxReplicas");
+    const struct node *kind = node_get(node, "kind");
+    replicas = replicas != NULL ? replicas : node_get(node, "parallelism"); /* of a Job */
+    bool daemon = kind != NULL && kind->text != NULL && strcmp(kind->text, "DaemonSet") == 0;
+    bool scaled = node_get(node, "scaleTargetRef") != NULL ||
+                  (most != NULL && most->text != NULL &&
+                   (least == NULL || least->text == NULL || strcmp(least->text, most->text) != 0));
+    replicas = replicas != NULL ? replicas : least; /* KServe */
     if (size != NULL && size->kind == NODE_SCALAR && strcmp(size->text, "1") != 0) {
         error_set(why, node->file, visitor.before + size->line,
                   "a server on %s machines is not modelled", size->text);
         return error_expect(why, "a server on one machine");
     }
-    if (node_get(node, "scaleTargetRef") != NULL && replicas != NULL &&
-        !server_text_overrides(visitor.said, "replicas")) {
-        error_set(why, node->file, visitor.before + replicas->line,
-                  "an autoscaler decides how many copies run");
+    if ((scaled || daemon) && !server_text_overrides(visitor.said, "replicas")) {
+        error_set(why, node->file, visitor.before + (replicas != NULL ? replicas : node)->line,
+                  scaled ? "an autoscaler decides how many copies run"
+                         : "a copy runs on each node");
         return error_expect(why, "--set replicas=N, the number of them");
     }
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {

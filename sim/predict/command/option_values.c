@@ -272,6 +272,24 @@ static const char *enclosed_end(const char *at)
     return at;
 }
 
+bool log_settings_open(const struct server_text *said, const char *line, bool maybe)
+{
+    const char *at = NULL;
+    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
+        at = server_program_after(said->programs[i].logs, line);
+    }
+    if (at == NULL) {
+        return false;
+    }
+    at -= at[-1] == '(' ? 2 : 0; /* "Namespace(" */
+    const char *end = enclosed_end(at + strspn(at, " "));
+    size_t length = strlen(line);
+    while (length > 0 && strchr(" \t\v", line[length - 1]) != NULL) {
+        length--;
+    }
+    return end != NULL ? *end == '\0' : maybe && length > 0 && line[length - 1] == ',';
+}
+
 /* What is read of objects within objects, and of one line: no server prints more. */
 enum { DEEPEST = 8, LINE_MOST = 64 << 10 };
 

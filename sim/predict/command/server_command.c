@@ -240,12 +240,28 @@ static void server_command_read_option(struct server_text *said, char *typed, co
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
+/* A variable that is set to something else behind the command may not be what that read. */
+static void take_variable(struct server_text *said, const struct server_option *option,
+                          const char *name, const char *value)
+{
+    struct stated_keys before = said->keys;
+    take(said, option, name, value);
+    for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
+        const char *was = before.all[i].value;
+        if (was[0] != '\0' && strcmp(was, said->keys.all[i].value) != 0) {
+            error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
+                         "the lines up to the command");
+            return;
+        }
+    }
+}
+
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
-    bool sourced = false;
+    bool sourced = false, unset = false;
     char word[WORD];
     for (const char *at = line; at < line + length && *at != '\0' && *at != '#';) {
         if (!shell_word(&at, word, sizeof word, NULL)) {
@@ -262,6 +278,11 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             name = value + 1;
             value = strchr(name, '=');
         }
+        unset = unset || strcmp(word, "unset") == 0;
+        for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
+            struct stated_key *key = &said->keys.all[i];
+            key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
+        }
         if (value == NULL) {
             continue;
         }
@@ -269,7 +290,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
         if (option != NULL) {
-            take(said, option, name, value + 1);
+            take_variable(said, option, name, value + 1);
         }
         said->program = before;
     }
@@ -300,6 +321,9 @@ static void server_command_read_words(struct server_text *said, const char **res
         counted = *rest;
         if (is_option(word)) {
             server_command_read_option(said, word, rest);
+        } else if (word[0] == '$' && strchr("@*{", word[1]) != NULL &&
+                   strpbrk(word, "@*") != NULL) {
+            server_text_pass(said, word, "a script's own arguments are taken to be none");
         } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
             server_setting_take(model, word, said);
         } else {

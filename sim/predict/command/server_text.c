@@ -164,6 +164,16 @@ static bool read_failure(struct server_text *said, const char *line)
     return false;
 }
 
+/* Does a line that was joined to the next end within a word or a number? */
+static bool is_broken(const char *line)
+{
+    bool broken = false;
+    for (const char *at = line; !broken && (at = strchr(at, '\v')) != NULL; at++) {
+        broken = at > line && isalnum((unsigned char)at[-1]) && isalnum((unsigned char)at[1]);
+    }
+    return broken;
+}
+
 static void read_log(struct server_text *said, const char *line)
 {
     bool failed = read_failure(said, line);
@@ -180,6 +190,11 @@ static void read_log(struct server_text *said, const char *line)
         } else if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
+            if (log_settings_open(said, line, false) || is_broken(line)) {
+                error_expect(
+                    server_text_refuse(said, "a list of settings does not end, or within a word"),
+                    "it whole, in one line");
+            }
             count_engine(said, rest);
             log_settings_read(said, line);
             read_metric(said, rest);
@@ -233,11 +248,20 @@ static void begin_server(struct server_text *said, const char *line)
     said->keys.start_line = said->line;
 }
 
+/* How much of a continued line is a shell's prompt for it, "> ", and not a redirection: an option stands
+ * behind it, or the command has a prompt, too. */
+static size_t prompt_length(const char *line, const char *command)
+{
+    size_t marks = strspn(line, ">"), length = marks + strspn(line + marks, " \t");
+    bool prompt = line[length] == '-' || strchr("$>%", *command) != NULL;
+    return length > marks && marks > 0 && prompt ? length : 0;
+}
+
 /* Make blanks of bytes that no text has, and join lines that end with a backslash to the next: '\v' stands
  * for the end of one. Lines between them that begin with one of `comments` are dropped. Returns the text. */
 static char *text_joined(char *text, size_t size, const char *comments)
 {
-    size_t used = 0;
+    size_t used = 0, command = 0;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
         bool joins = c == '\n' && used > 0 && text[used - 1] == '\\';
@@ -252,20 +276,22 @@ static char *text_joined(char *text, size_t size, const char *comments)
             i += 1 + strcspn(text + i + 1, "\n");
             text[used++] = '\v';
         }
+        command = c == '\n' && !joins ? used : command;
+        i += joins ? prompt_length(text + i + 1, text + command) : 0;
     }
     text[used] = '\0';
     return text;
 }
 
-/* The end of the first line. A quote that a command opens goes on in the next lines, unless none of them
- * closes it. */
+/* The end of the first line. A quote that a command opens, or a list of settings in a log, goes on in the next
+ * lines, unless none of them closes it. */
 static char *line_end(const struct server_text *said, char *text)
 {
     char *first = strchrnul(text, '\n'), *end = first;
     for (int more = 0; more < MOST_WRAPPED; more++) {
         char c = *end;
         *end = '\0';
-        bool open = server_command_is_open(said, text);
+        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true);
         *end = c;
         if (!open) {
             return end;
@@ -336,10 +362,12 @@ void server_text_read_container(struct server_text *said, const struct manifest_
         *said = before;
     }
     if (found && at->replicas != NULL && !server_text_overrides(said, "replicas") &&
-        !units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas", &copies,
-                           &why)) {
+        (!units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas",
+                            &copies, &why) ||
+         copies == 0)) {
         said->line = at->replicas_line;
-        error_expect(server_text_refuse(said, "%s", why.found), "%s", why.expected);
+        error_expect(server_text_refuse(said, "'replicas' is '%s'", at->replicas->text),
+                     "--set replicas=N, the number of copies that run");
     }
     said->copies += found ? copies : 0;
     said->copies_line = found ? at->replicas_line : said->copies_line;

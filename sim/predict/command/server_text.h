@@ -135,6 +135,9 @@ void server_text_pass_over(struct server_text *said, const struct server_option 
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);
 
+/* Does a list of settings go on behind the line, or (`maybe`) one that nothing encloses and ends with a comma? */
+bool log_settings_open(const struct server_text *said, const char *line, bool maybe);
+
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);
 
