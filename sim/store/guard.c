@@ -5,9 +5,7 @@
 #include "store/guard.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/text.h"
 #include "store/database.h"

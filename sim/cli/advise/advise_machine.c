@@ -10,7 +10,6 @@
 #include "core/text.h"
 #include "model/sharding.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

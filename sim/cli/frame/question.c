@@ -3,7 +3,6 @@
 #include "cli/frame/question.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "core/version.h"
 #include "predict/scenario/scenario_keys.h"
 
 static const int signals[] = {SIGINT, SIGTERM};

@@ -1,9 +1,7 @@
 /* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
  * sequence, and, if an engine is named, how that engine divides its pool. */
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/list/list.h"

@@ -9,8 +9,6 @@
 #include "cli/report/report_query.h"
 #include "cli/report/report.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"

@@ -1,7 +1,6 @@
 /* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
  * from the profile, differs from the recording and from others. */
 
-#include <math.h>
 #include <string.h>
 
 #include "cli/frame/arguments.h"

@@ -1,6 +1,5 @@
 #include "decode/replay/ledger.h"
 
-#include <assert.h>
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 
 #include "decode/replay/replay.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/engine/chrome_trace.h"
 #include "core/stop_flag.h"

@@ -4,7 +4,6 @@
 #include "decode/time/steady.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"

@@ -6,7 +6,6 @@
 
 #include "decode/time/steady.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

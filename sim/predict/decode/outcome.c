@@ -7,14 +7,12 @@
 #include "decode/plan/resident.h"
 #include "decode/setup.h"
 #include "model/sharding.h"
-#include "policy/qsac.h"
 #include "trace/demand.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
 {

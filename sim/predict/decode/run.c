@@ -17,7 +17,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 /* The state of one setup's run; released as a whole. */

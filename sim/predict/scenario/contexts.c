@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BATCH_UNSAID = -1 };
 #define SHARE_UNITS 1e6 /* units that shares are counted in */

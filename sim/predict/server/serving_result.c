@@ -19,7 +19,6 @@
 #include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,6 @@
 #include "predict/server/serving.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { GIB_BITS = 30 };
 
