@@ -61,8 +61,7 @@ static const char *whatif_number(double worth, char text[SHOWN_TEXT])
     return shown_value(UNIT_COUNT, 0, worth, NAN, NAN, text);
 }
 
-/* The marks of a point: "here, knee". "here" is the scenario's own value; a "tie" is one with the
- * best point. */
+/* The marks of a point: "here, knee". "here" is the scenario's own value; a "tie" is with the best point. */
 static const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
                                uint32_t point, char text[TEXT])
 {
@@ -172,8 +171,7 @@ static void whatif_table_put_point(const struct whatif *whatif,
     }
 }
 
-/* Print a table: a row per point along one axis, or a cell per point of a grid, which shows the
- * measure alone. */
+/* Print a table: a row per point along one axis, or a cell per point of a grid, of the measure alone. */
 static bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
                                 const struct table_view *view, FILE *out, struct error *why)
 {

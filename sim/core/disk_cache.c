@@ -26,8 +26,7 @@ struct disk_cache {
 /* ---- the file ---- */
 
 /* `put` numbers values in the order in which they were put. A killed process leaves a journal, which the next
- * one rolls back; what the machine's end leaves half-written is damage, and costs no more than what was
- * kept. */
+ * one rolls back; what the machine's end leaves half-written costs no more than what was kept. */
 static const char set_up[] =
     "PRAGMA synchronous = OFF;"
     "CREATE TABLE IF NOT EXISTS kept(key BLOB UNIQUE, value BLOB, put INTEGER PRIMARY KEY);"

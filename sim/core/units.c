@@ -138,8 +138,7 @@ struct units_reading {
     const char *suffix;
 };
 
-/* Digits with an optional fraction and exponent: strtod() also accepts signs, blanks, hexadecimal, infinities
- * and NaNs. */
+/* Digits with an optional fraction and exponent: strtod() also takes signs, blanks, hexadecimal, inf, nan. */
 static bool units_read_number(const char *text, struct units_reading *out)
 {
     static const char digits[] = "0123456789";

@@ -17,8 +17,7 @@
 #include "decode/replay/replay.h"
 #include "policy/policy.h"
 
-/* Keys of a preset file that are not mechanisms, the first ones texts; and the values that one of them may
- * have. */
+/* Keys of a preset file that are not mechanisms, the first ones texts; and the values that one may have. */
 static const char *const info_keys[] = {"summary",   "paper",  "available", "baseline",
                                         "command",   "engine", "where",     "connector",
                                         "reference", "also",   NULL};

@@ -72,8 +72,7 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
 
 /* ---- pages ---- */
 
-/* The most bytes of a token, and of a state, in a layer; tokens of a block whose page is no smaller
- * than a state. */
+/* The most bytes of a token, and of a state, in a layer; tokens of a block no smaller than a state. */
 struct largest {
     uint64_t token, state, block;
 };

@@ -68,8 +68,7 @@ static void operator_project(struct share *share, enum model_module module, uint
                       in, out);
 }
 
-/* It also reads a vector of so many bf16 weights; and of every row so many activations are read or
- * written. */
+/* It also reads so many bf16 weights; and of every row so many activations are read or written. */
 static void operator_end(struct share *share, uint64_t weights, uint64_t activations)
 {
     struct model_operator *op = share->op;

@@ -425,8 +425,7 @@ static bool engine_files_list(struct error *why)
     return listed;
 }
 
-/* The program whose name, or whose file's path, the text begins with, and what follows; NULL if there
- * is none. */
+/* The program whose name, or file's path, the text begins with, and what follows; NULL if there is none. */
 static struct engine_file *engine_file_find(const char *text, const char **rest, struct error *why)
 {
     const char *dot = strstr(text, ".yaml");
@@ -593,8 +592,7 @@ static bool version_read(const struct engine_file *program, struct program_versi
 
 /* ---- finding ---- */
 
-/* The same as server_engine_find() but for "none"; the lock is held. `*known`: there is a program of
- * this name. */
+/* As server_engine_find() but for "none"; the lock is held. `*known`: there is a program of this name. */
 static bool engine_find(const char *text, const char *file, int line, struct server_engine *out,
                         bool *known, struct error *why)
 {

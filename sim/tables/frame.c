@@ -42,8 +42,7 @@ static uint32_t place_of(const struct frame *frame, const char *name)
     return i;
 }
 
-/* A column that is not among the frame's may be a figure of any table, or a column of results by its name as
- * data have it. */
+/* A column that is not among the frame's may be of any table, or one of results by its name in data. */
 static bool append_chosen(struct frame *frame, const char *item, size_t length, struct error *why)
 {
     char name[64] = "";

@@ -108,8 +108,7 @@ static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error
     return ids->block != NULL;
 }
 
-/* Replace ids by their numbers; a new one gets the next. Small ids use a table, which is several times
- * faster. */
+/* Replace ids by their numbers; a new one gets the next. Small ids use a table, which is much faster. */
 static bool number_ids(struct ids *ids, struct error *why)
 {
     enum { SMALL_IDS = 1 << 20 };

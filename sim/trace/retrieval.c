@@ -81,8 +81,7 @@ static uint64_t trace_retrieval_key_of(const struct trace_frame *frame, uint32_t
     return hash_at(hash_at(hash_at(frame->sequence, frame->layer), head), purpose);
 }
 
-/* Draw what lasts for a head's units, and sort them by it. `tail_key` is of their masses if they are
- * in no row. */
+/* Draw what lasts for a head's units, and sort them by it. `tail_key` is of their masses if in no row. */
 static void draw_head(uint64_t key, uint64_t tail_key, uint32_t units, uint16_t *draws,
                       struct retrieval_unit *order)
 {

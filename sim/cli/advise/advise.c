@@ -85,8 +85,7 @@ static bool is_fleet(const struct arguments *arguments)
     return arguments_given(arguments, ADVISE_RATE);
 }
 
-/* Several machines, and several types of weights, need a rate; other options have no part in a question
- * about one. */
+/* Several machines, and several types of weights, need a rate; other options have no part in that. */
 static bool check_fleet(const struct arguments *arguments, const char *machines, struct error *why)
 {
     static const char *const systems =

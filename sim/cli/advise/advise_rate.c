@@ -73,8 +73,7 @@ static void fleet_print_rest(const void *context, bool wide, FILE *out)
     }
 }
 
-/* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th
- * percentile. */
+/* For people a time to the first token, or of one, is shown as it is limited, or as its 99th percentile. */
 static const struct column *limited_time(const struct fleet_size *fleet, bool first)
 {
     const struct column *shown = first ? COLUMN(ttft_p99_ms) : COLUMN(tpot_p99_ms);
@@ -107,8 +106,7 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     frame_reason(rows, DATA_all_gpus, text);
 }
 
-/* Of other forms of the answer's machine, and of the best of another one: why the cost is too close to
- * call. */
+/* Of other forms of the answer's machine, and the best of another: why the cost is too close to call. */
 static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct fleet_form *best = &fleet->forms[fleet->best];
@@ -294,8 +292,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     }
 }
 
-/* The form of the same system with the most GPUs that miss a limit, below the answer's; NULL: none was
- * tried. */
+/* The form of that system with the most GPUs that miss a limit, below the answer's; NULL: none was tried. */
 static const struct fleet_form *next_below(const struct fleet_size *fleet,
                                            const struct fleet_form *best)
 {

@@ -442,8 +442,7 @@ static void say_gain(const struct advice *advice, const struct advice_trial *tri
     }
 }
 
-/* "KV in fp8 (it rounds): up to 1.4 requests a second, about 51 tokens a second", where plain vLLM has no
- * answer. */
+/* "KV in fp8 (it rounds): up to 1.4 requests a second, about 51 tokens a second", where vLLM has none. */
 static void say_rescue(const struct advice *advice, const struct advice_trial *trial,
                        char text[ADVISE_SENTENCE])
 {

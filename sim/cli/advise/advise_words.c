@@ -1,5 +1,4 @@
-/* What the sentences and rows of `advise` have in common: how a run stands to its limits, and names of
- * forms. */
+/* What sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
 #include "cli/advise/advise.h"
 
 #include "predict/result/tie.h"

@@ -123,20 +123,33 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
     return node_set(scenario->root, "mechanisms.weights", share, why);
 }
 
-/* The model of the scenario, with weights of the type that is stated if they count. */
-static bool load_named(const struct scenario *scenario, const struct node *name, bool weights,
-                       struct model *model, struct error *why)
+/* Stated weights count for the model, but for a quantised one the option only names its method: the types of
+ * its config.json count, of 8 bits with "gptq", too. */
+static bool lay_types(const char *file, const struct stated_key *said, struct scenario *scenario,
+                      struct model *model, struct error *why)
 {
-    const struct node *type = weights ? node_find(scenario->root, "dtype.weights") : NULL;
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    enum dtype dtype;
-    if (type != NULL && type->kind == NODE_SCALAR) {
-        if (!dtype_find(type->text, type->file, type->line, &dtype, why)) {
-            return false;
-        }
-        options.weights = (int)dtype;
+    const struct node *types = node_get(scenario->root, "dtype"),
+                      *type = node_get(types, "weights");
+    enum dtype stated;
+    if (type == NULL || type->kind != NODE_SCALAR) {
+        return true;
     }
-    return model_load(NULL, name->text, &options, name->file, name->line, model, why);
+    if (!dtype_find(type->text, type->file, type->line, &stated, why)) {
+        return false;
+    }
+    if (model->stored_bytes > 0 || said->value[0] == '\0') {
+        model->weights = model->experts = model->narrow = stated;
+    } else if (stated != model->weights && stated != model->experts &&
+               !(stated == DTYPE_INT4 && model->weights == DTYPE_INT8)) {
+        error_set(why, file, said->line, "'%s' is %s, but the weights of '%s' are %s", said->said,
+                  said->value, model->name, dtype_name(model->weights));
+        return error_expect(why, "the option that the model's config.json names, or none");
+    } else {
+        message_note("%s:%d: weights are in %s, as the model's config.json says", file, said->line,
+                     dtype_name(model->weights));
+        node_remove((struct node *)types, "weights");
+    }
+    return true;
 }
 
 /* What a server's file leaves to the model that it names. */
@@ -150,14 +163,17 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
                     node_find(scenario->root, "mechanisms.prefix") == NULL;
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
+    bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0';
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct model model;
-    if (name == NULL || name->kind != NODE_SCALAR || !(length || prefixes || weights)) {
+    if (name == NULL || name->kind != NODE_SCALAR || !(length || prefixes || weights || types)) {
         return true;
     }
-    if (!load_named(scenario, name, weights, &model, why)) {
+    if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
         return false;
     }
-    bool good = (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
+    bool good = lay_types(file, &keys->all[STATED_WEIGHTS_DTYPE], scenario, &model, why) &&
+                (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&
                 (!length || lay_length(file, keys, &model, scenario, why));
     model_release(&model);
@@ -179,6 +195,9 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
                               lay_server(server, sets, set_count, texts, all, &count, &keys, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];
+        if (strncmp(sets[i], "dtype.weights=", strlen("dtype.weights=")) == 0) {
+            keys.all[STATED_WEIGHTS_DTYPE].value[0] = '\0';
+        }
     }
     ok = ok && scenario_load(files, file_count, all, count, out, why);
     free(all);

@@ -152,8 +152,7 @@ static const struct frame_column hardware_columns[] = {
     {.key = "cores", .title = "cores", .unit = UNIT_WHOLE, .drop = 2},
 };
 
-/* A machine, or a part for a scenario's `hardware: {PART: NAME}`; a GPU has its row with the machine
- * of its name. */
+/* A machine, or a part for a scenario's `hardware: {PART: NAME}`; a GPU's row is the machine of its name. */
 static bool add_profile(struct frame *frame, const char *name, const char *part, struct error *why)
 {
     char text[128], path[4096];
@@ -228,8 +227,7 @@ static bool add_recording(struct frame *frame, const char *name, const char *par
     return true;
 }
 
-/* If a recording has the same name, the name means the recording; the profile is then listed with
- * its suffix. */
+/* If a recording has the same name, that is meant; the profile is then listed with its suffix. */
 static bool add_trace_profile(struct frame *frame, const char *name, const char *part,
                               struct error *why)
 {

@@ -1,5 +1,4 @@
-/* One row per candidate, for people and programs: the figures of the value found, or how near the
- * nearest comes. */
+/* One row per candidate: the figures of the value found, or how near the nearest comes. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

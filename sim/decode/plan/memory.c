@@ -526,8 +526,7 @@ uint64_t memory_pool_tokens(const struct setup *setup)
                           : pool / (kept_sequence_bytes(setup) / (double)setup->context));
 }
 
-/* KV of the plan's sequences as their engine holds it: in whole blocks, and as a share of a pool that
- * it divides. */
+/* KV of the plan's sequences as their engine holds it: in whole blocks, and as a share of a divided pool. */
 static uint64_t engine_kv_bytes(const struct setup *setup, const struct plan *plan)
 {
     double bytes = 0, pool = (double)setup->engine.pool;

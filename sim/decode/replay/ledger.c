@@ -239,8 +239,7 @@ void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64
  * head, and in sorted order all the worst heads would share a layer.
  */
 
-/* In a ledger a narrower distribution cannot be told from a point, and GSL's series for it do not
- * converge. */
+/* A narrower distribution cannot be told from a point in a ledger, and GSL's series do not converge. */
 #define LEAST_SPREAD 0.001
 
 struct beta {
@@ -322,8 +321,7 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
     };
 }
 
-/* The row of a head whose policy chooses: the GPU attends to all `held` tokens, and the CPU to
- * `kept` others. */
+/* The row of a head whose policy chooses: the GPU attends to all `held` tokens, the CPU to `kept` others. */
 static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held, uint64_t kept)
 {
     return (struct ledger_row){

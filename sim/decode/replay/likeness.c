@@ -1,5 +1,4 @@
-/* Each figure is a row of a table: a statistic of trace/stats.h, or the replay of one policy at one
- * setting. */
+/* Each figure is a row: a statistic of trace/stats.h, or the replay of one policy at one setting. */
 #include "decode/replay/likeness.h"
 
 #include "core/array.h"

@@ -23,8 +23,7 @@ static bool asks_alike(const struct replay_job *job, enum replay_asks a, enum re
            (recorded || (x->noise == y->noise && x->lasting == y->lasting));
 }
 
-/* The first layer's query is known only when it runs, and layers that are loaded whole ask for nothing
- * ahead. */
+/* The first layer's query is known only when it runs, and layers loaded whole ask for nothing ahead. */
 enum replay_asks replay_asks_of(const struct replay_job *job, const struct replay_plan *plan,
                                 uint32_t target)
 {

@@ -49,8 +49,7 @@ static bool replay_instances_same_policy(const struct replay_plan *a, const stru
             (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
 }
 
-/* The instance of this stream and importance, and the part's policy and capacity; it is created if there
- * is none. */
+/* The instance of this stream and importance, and the part's policy and capacity; created if missing. */
 static uint32_t find_instance(struct replay_instances *set, const struct replay_part *part,
                               uint32_t stream, float importance)
 {

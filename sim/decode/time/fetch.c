@@ -272,8 +272,7 @@ bool fetch_insert(struct pipe *pipe, uint32_t layer, struct error *why)
     return pipe->mechanisms->manager != MANAGER_SPLIT || manager_insert(pipe, layer, why);
 }
 
-/* If the update blocks, every later launch waits for it; with `sync: gpu` the later kernels wait
- * for it instead. */
+/* If the update blocks, every later launch waits for it; with `sync: gpu` later kernels wait instead. */
 bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;

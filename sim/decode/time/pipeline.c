@@ -248,8 +248,7 @@ static bool build_step(struct pipe *pipe, struct error *why)
     return true;
 }
 
-/* Make room for all steps. They have about as many tasks as the first; one that has more misses may
- * have more. */
+/* Make room for all steps. They have about as many tasks as the first; one with more misses may have more. */
 static bool reserve_steps(struct pipe *pipe, struct error *why)
 {
     size_t tasks = (pipe->mark_count + pipe->mark_count / 8) * pipe->steps;

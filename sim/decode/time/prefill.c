@@ -211,8 +211,7 @@ static bool build(struct pipe *pipe, struct error *why)
     return stage_end_step(pipe, why) && engine_run(pipe->engine, pipe->stop, why);
 }
 
-/* The copy engine to the GPU and reads are left out: their last load, the first layer's weights, is
- * for decode. */
+/* The copy engine to the GPU and reads are left out: their last load, the first weights, is for decode. */
 engine_task_id prefill_last(const struct pipe *pipe)
 {
     static const enum pipe_resource ends[] = {PIPE_LAUNCH, PIPE_OUT, PIPE_POOL, PIPE_WRITE};

@@ -309,8 +309,7 @@ static bool emit_local(struct pipe *pipe, uint32_t layer, struct error *why)
                            m->retrieval_kernels, ENGINE_NONE, NULL, why);
 }
 
-/* Compute K and V from activations or token ids; with `merge` copy the loaded K and V into the same
- * buffer. */
+/* Compute K and V from activations or token ids; with `merge` copy the loaded ones into the same buffer. */
 static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct setup *setup = pipe->setup;
@@ -441,8 +440,7 @@ static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uin
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
 }
 
-/* Copy new KV of the offloaded heads to the host, that of drafts before it is known which of them
- * are accepted. */
+/* Copy new KV of the offloaded heads to the host, that of drafts before it is known which are accepted. */
 static bool emit_writeback(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     uint32_t heads = pipe->plan->offloaded[layer];

@@ -137,8 +137,7 @@ static const struct {
     {"_sliding_window_pattern", kinds_periodic},
 };
 
-/* What the class says of the layers, where the config has none of these keys: a period, or the first
- * ones are full. */
+/* What the class says where the config has none of these keys: a period, or the first ones are full. */
 static bool kinds_of_class(const struct node *config, const struct architecture *kind,
                            uint32_t window, struct model *model, struct error *why)
 {

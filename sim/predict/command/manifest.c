@@ -30,8 +30,7 @@ struct container_command {
     bool script; /* the last word was a shell's -c */
 };
 
-/* Compose splits a text into words as a shell does, but no shell reads it: outside quotes, the end of a line
- * is white space. */
+/* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space. */
 static void write_text(const char *text, FILE *out)
 {
     for (char quote = '\0'; *text != '\0'; text++) {
@@ -76,8 +75,7 @@ static void write_words(const struct node *words, struct container_command *comm
     }
 }
 
-/* NAME=value of a list of such texts, of a map, or of a list of maps with `name` and `value`, which may stand
- * elsewhere. */
+/* NAME=value of a list of texts, of a map, or of maps with `name` and `value`, which may stand elsewhere. */
 static void write_environment(const struct node *all, FILE *out)
 {
     for (size_t i = 0; all != NULL && i < all->count; i++) {

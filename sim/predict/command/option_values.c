@@ -47,8 +47,7 @@ static void invalid(const struct server_option *option, const char *value, const
     }
 }
 
-/* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, and maybe one of the program's units
- * behind it. */
+/* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, maybe with a unit of the program. */
 static bool setting_number(const struct server_text *said, const char *value, double *out)
 {
     const struct node *units = said->program->units;

@@ -308,21 +308,33 @@ static int count_joined(const char *from, const char *to)
     return count;
 }
 
-/* The words behind a server's command, up to its end. One that stands alone is the model, unless an option
- * was. */
+/* Pass over a redirection, behind which options may stand: "2>&1", "> log", "< /dev/null", "&> log". */
+static bool pass_redirection(const char **at, char *word)
+{
+    const char *from = *at + strspn(*at, "0123456789");
+    from += from[0] == '&' && from[1] == '>';
+    size_t marks = strspn(from, "<>");
+    from += marks + (marks > 0 && strchr("&|", from[marks]) != NULL);
+    from += strspn(from, " \t\v");
+    *at = marks > 0 ? from + strcspn(from, " \t\v\n;|&") : *at;
+    word[0] = '\0';
+    return marks > 0;
+}
+
+/* The words behind a server's command, up to its end. One alone is the model, unless an option was. */
 static void server_command_read_words(struct server_text *said, const char **rest)
 {
     const struct server_option *model = server_option_find(said->program, "model");
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *counted = *rest;
     char word[WORD];
-    while (shell_word(rest, word, sizeof word, NULL)) {
+    while (shell_word(rest, word, sizeof word, NULL) || pass_redirection(rest, word)) {
         said->line += count_joined(counted, *rest);
         counted = *rest;
-        if (is_option(word)) {
+        if (word[0] == '\0') { /* a redirection */
+        } else if (is_option(word)) {
             server_command_read_option(said, word, rest);
-        } else if (word[0] == '$' && strchr("@*{", word[1]) != NULL &&
-                   strpbrk(word, "@*") != NULL) {
+        } else if (fnmatch("$[@*]", word, 0) == 0 || fnmatch("${[@*]*", word, 0) == 0) {
             server_text_pass(said, word, "a script's own arguments are taken to be none");
         } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
             server_setting_take(model, word, said);
@@ -330,6 +342,50 @@ static void server_command_read_words(struct server_text *said, const char **res
             error_expect(server_text_refuse(said, "'%.*s' stands without an option",
                                             (int)strcspn(word, "="), word),
                          "options of %s, each with its value", said->program->title);
+        }
+    }
+}
+
+/* Is the line another program's command, or a sentence? It begins with a plain word, not a shell's own. */
+static bool begins_plainly(const char *line)
+{
+    char word[64];
+    line += strspn(line, " \t\v`\"'");
+    line += strchr("$>%", line[0]) != NULL && line[1] == ' ' ? 2 : 0;
+    size_t length =
+        strspn(line, "_./0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
+    const char *next = line + length + strspn(line + length, " \t");
+    snprintf(word, sizeof word, " %.*s ", (int)(length < sizeof word - 2 ? length : 0), line);
+    return length > 0 && line[0] != '-' && strchr("=+(", *next) == NULL &&
+           strstr(" if then else elif do export local readonly declare set eval exec ", word) ==
+               NULL;
+}
+
+/* Refuse a line behind the command that has options of the server and that nothing reads: what a variable is
+ * lengthened by, an array's words, or lines whose backslash was lost. */
+void server_command_check_stray(struct server_text *said, const char *line)
+{
+    while (line[strspn(line, " \t\v")] == '#') { /* whose own backslash joins nothing */
+        line += strcspn(line, "#");
+        line += strcspn(line, "\v");
+    }
+    if (said->command_line == 0 || begins_plainly(line) || strstr(line, "add_argument") != NULL) {
+        return;
+    }
+    for (const char *at = line; (at = strchr(at, '-')) != NULL; at += strspn(at, "-")) {
+        char word[64];
+        size_t length = strcspn(at, " \t\v=\"',)]");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), at);
+        bool begins = at == line || strchr(" \t\v\"'=(,[", at[-1]) != NULL;
+        split_option(word);
+        const struct server_option *option = begins && isalpha((unsigned char)word[0])
+                                                 ? server_option_find(said->program, word)
+                                                 : NULL;
+        if (option != NULL && !option->harmless && strncmp(word, "model", 5) != 0) {
+            error_expect(
+                server_text_refuse(said, "'%.*s' stands outside the command", (int)length, at),
+                "one command with all its options");
+            return;
         }
     }
 }
@@ -347,8 +403,7 @@ static bool may_be_image(const struct server_program *program, const char *word,
            strstr(word, ":/") == NULL && strchr(word, '=') == NULL && !(plain && behind_option);
 }
 
-/* What stands behind an image that starts a server of the program in the text's "docker run"; NULL if
- * it has none. */
+/* What stands behind an image that starts the program's server in the text's "docker run"; NULL: nothing. */
 static const char *behind_image(const struct server_program *program, const char *text)
 {
     const char *at = program->image_serves ? strstr(text, " run ") : NULL;
@@ -467,6 +522,9 @@ bool server_command_read(struct server_text *said, const char *line)
             said->typed = true;
             server_command_read_words(said, &rest);
             said->typed = false;
+            if (*rest == '#') {
+                server_command_check_stray(said, rest);
+            }
         }
         said->line = begins;
     }

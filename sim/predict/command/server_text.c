@@ -283,8 +283,8 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
-/* The end of the first line. A quote that a command opens, or a list of settings in a log, goes on in the next
- * lines, unless none of them closes it. */
+/* The end of the first line. A quote of a command, or a log's list, goes on in the next lines, unless none of
+ * them closes it. */
 static char *line_end(const struct server_text *said, char *text)
 {
     char *first = strchrnul(text, '\n'), *end = first;
@@ -318,6 +318,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         if (!server_command_read(said, text)) {
             server_command_read_variables(said, text, strlen(text));
             read_log(said, text);
+            server_command_check_stray(said, text);
         }
         for (; text < end; text++) {
             said->line += *text == '\v';
@@ -443,8 +444,7 @@ static void complete_engines(const struct server_text *said, struct stated_key *
     }
 }
 
-/* A server says its pool in one way or several, and the user maybe in another: the first counts that
- * is there. */
+/* A server says its pool in one way or several, the user maybe in another: the first that is there counts. */
 static void complete_pool(const struct server_text *text, struct stated_key *all)
 {
     bool said = false;

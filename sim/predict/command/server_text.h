@@ -110,6 +110,9 @@ void server_command_read_variables(struct server_text *said, const char *line, s
  * command. Returns whether there is one. */
 bool server_command_read(struct server_text *said, const char *line);
 
+/* Refuse a line behind the command whose options nothing reads. */
+void server_command_check_stray(struct server_text *said, const char *line);
+
 /* Refuse a command in `line`: one starts a server in line `first`. */
 void server_command_second(struct server_text *said, int first, int line);
 
@@ -135,7 +138,7 @@ void server_text_pass_over(struct server_text *said, const struct server_option 
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);
 
-/* Does a list of settings go on behind the line, or (`maybe`) one that nothing encloses and ends with a comma? */
+/* Does a list of settings go on behind the line, or (`maybe`) one that ends with a comma and no bracket? */
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe);
 
 /* What the values of an option are, for a message. */

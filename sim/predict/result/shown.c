@@ -12,8 +12,7 @@
 
 enum { NUMBER = 24 };
 
-/* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03; of 0, which has none, as of a large
- * number. */
+/* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03; of 0 that of a large number. */
 static int first_digit(double number)
 {
     return number == 0 ? INT_MAX : (int)floor(log10(fabs(number)));

@@ -221,8 +221,7 @@ bool resolve_missing(const char *key, const char *example, struct error *why)
     return error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
 }
 
-/* Decode of a request attends to prompt + 1 to prompt + output tokens, so the default of the context
- * is their mean. */
+/* Decode attends to prompt + 1 to prompt + output tokens, so the default of the context is their mean. */
 static bool find_contexts(const struct scenario *scenario, struct setup *out, struct error *why)
 {
     if (scenario_states(scenario, "contexts")) {

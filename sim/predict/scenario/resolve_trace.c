@@ -33,8 +33,7 @@ const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES] = {
 /* MOST_STEPS limits the time to generate, which every run spends again. */
 enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
 
-/* Open the recordings into `out`. The setup's own trace is the first of them. On failure `out` has
- * no trace. */
+/* Open the recordings into `out`, the setup's own trace first. On failure `out` has no trace. */
 static bool ensemble_open(struct sources *sources, struct point *out, struct error *why)
 {
     struct setup *setup = &out->setup;

@@ -198,8 +198,7 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
     for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
         shares[link[i]] = link_share;
     }
-    /* The server checks whether sequences fit. What HBM holds of them decides no step, except under
-     * pressure. */
+    /* The server checks whether sequences fit. What HBM holds decides no step, except under pressure. */
     surface->setup.unlimited_memory = true;
     surface->setup.room[TIER_HOST] = 0;
     if (!under_pressure(&surface->setup)) {

@@ -91,8 +91,7 @@ static void note_requests(const struct point *point, const struct requests *requ
         result_note(result, note_make(NOTE_trained_context, note_text(model->name),
                                       note_whole(model->trained_context)));
     }
-    /* Clients whose requests are equally long end together, and so send the next ones together, if they
-     * began together. */
+    /* Clients whose requests are equally long, and began together, end and send the next ones together. */
     if (workload->clients > 1 && workload->timed && !serving_is_stream(point) &&
         synthetic_is(workload->path) && synthetic_is_even(workload->path)) {
         result_note(result, note_make(NOTE_lock_step, note_whole(workload->clients)));

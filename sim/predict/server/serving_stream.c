@@ -28,8 +28,7 @@ enum { ANSWERS = 10, CYCLES = 10 };
 enum { FILLS = 3 };
 static const double chance = 1.5, overload = 0.05, few_overload = 0.2;
 
-/* Requests before the beginning that fill the prefix cache, at most: what was used longer ago is hardly
- * used again. */
+/* Requests before the beginning that fill the prefix cache, at most: what is older is hardly used again. */
 enum { MOST_PAST = 8000 };
 
 /* Half-widths that are narrow enough, as shares of the figure. */

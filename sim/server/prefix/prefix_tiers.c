@@ -304,8 +304,7 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
     }
 }
 
-/* The GPU gives the block's room away. If it is still being saved, that save must end before others
- * write there. */
+/* The GPU gives the block's room away. If it is being saved, that must end before others write there. */
 static void take_unsaved(struct prefix_lower *lower, uint32_t id)
 {
     const struct block_queue *saves = &lower->saves;

@@ -100,8 +100,7 @@ static bool number_chunk(struct requests *requests, uint64_t hash, struct reques
                      "hash %" PRIu64 " has another predecessor than earlier", hash);
 }
 
-/* Number the first `count` chunks of the prompt, behind the end of the list. The first `known` had
- * a number. */
+/* Number the first `count` chunks of the prompt, behind the list's end. The first `known` had a number. */
 static bool number_chunks(struct requests *requests, const struct request_line *line,
                           uint32_t count, uint32_t *known, const struct csv_reader *reader,
                           struct error *why)

@@ -86,8 +86,7 @@ double advice_host_slower(const struct advice *advice)
                                 : (double)NAN;
 }
 
-/* The point of the load of the system that has the memory: its own, if it is advised, or else plain
- * vLLM's. */
+/* The point of the load of the system that has the memory: its own, if it is advised, else plain vLLM's. */
 static bool host_point(const struct advice *advice, struct point *out, struct error *why)
 {
     const struct search *advised = advised_search(advice);

@@ -215,8 +215,7 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
     return likely;
 }
 
-/* The form that is probably the cheapest is searched, until each machine has an answer, or no form of it is
- * left. */
+/* The probably cheapest form is searched, until each machine has an answer, or no form of it is left. */
 static bool find_any(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;

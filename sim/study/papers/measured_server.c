@@ -85,8 +85,7 @@ static bool measured_add_time(struct request_times *times, int of, double ms, st
     return true;
 }
 
-/* An answer of `tokens` tokens, by when the first and the last one came. An answer of one token has no
- * TPOT. */
+/* An answer of `tokens` tokens, by when the first and the last came. One token has no TPOT. */
 static bool add_answer(struct request_times *times, double ttft_ms, double e2e_ms, double tokens,
                        struct error *why)
 {

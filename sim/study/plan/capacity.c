@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* Requests that come at once. Sessions overlap only once there are many, and while their users think a server
- * is idle. */
+/* Requests that come at once. Sessions overlap only once there are many; a server idles while users think. */
 enum { FEW = 250, FEW_OF_SESSIONS = 1000 };
 
 /* The text of made-up requests; NULL: they are of a file. */
@@ -58,8 +57,7 @@ bool capacity_set_at_once(struct scenario *scenario, struct error *why)
                                sessions ? FEW_OF_SESSIONS * servers : FEW, why);
 }
 
-/* Of outputs that differ, a few last long after the others: half of the requests tell more then, unless some
- * are left out. */
+/* Of outputs that differ, a few last long: half of the requests tell more then, unless some are left out. */
 double capacity_at_once(const struct result *result)
 {
     double half_s = result_number(result, COLUMN(e2e_p50_ms)) / 1e3;

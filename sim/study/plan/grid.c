@@ -274,8 +274,7 @@ static uint32_t climb(const struct grid *grid, uint32_t most, uint32_t *values)
  * most `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried
  * before the search finds nothing. If the first round is impossible, no load changes that. */
 
-/* The two best values tried (`best` false: the two worst), `*second` the inner one. Equal if only
- * one was tried. */
+/* The two best values tried (`best` false: the worst), `*second` the inner one. Equal if one was tried. */
 static void ends(const struct grid *grid, bool best, uint32_t *first, uint32_t *second)
 {
     uint32_t seen = 0;

@@ -590,8 +590,7 @@ static bool check_value(const struct planning *planning, uint32_t value, struct 
     return error_nearest(why, result->nearest);
 }
 
-/* Of values that a user typed: all of a list, and the two ends of a range, because nobody typed those
- * between. */
+/* Of values that a user typed: all of a list, and the ends of a range, because nobody typed those between. */
 static bool check_typed(const struct planning *planning, const char *axis, struct error *why)
 {
     const char *typed = strchr(axis, '=');

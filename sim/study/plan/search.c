@@ -103,8 +103,7 @@ bool search_is_load(const char *axis)
            (key == 7 && strncmp(axis, "clients", key) == 0);
 }
 
-/* How many values to search: 1 if all must fail in the same way, as a load of a server without room
- * for KV. */
+/* How many values to search: 1 if all must fail alike, as a load of a server without room for KV. */
 static uint32_t count_values(const struct search *search, const struct point *point,
                              const struct run_context *runs)
 {

@@ -303,8 +303,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
-/* Replays take nearly all time, so their work says how much of it has passed; once they are done,
- * the runs do. */
+/* Replays take nearly all time, so their work says how much has passed; once they are done, the runs do. */
 static double sweep_share_done(const struct sweep *sweep)
 {
     uint64_t spared = atomic_load(&sweep->meter.spared), done = atomic_load(&sweep->meter.done);

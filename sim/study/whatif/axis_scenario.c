@@ -1,5 +1,4 @@
-/* An axis and its scenario: the point that it is read against, the sweep that it makes, and what people
- * call it. */
+/* An axis and its scenario: the point it is read against, the sweep it makes, and what people call it. */
 #include "study/whatif/axis.h"
 
 #include "core/quote.h"

@@ -203,8 +203,7 @@ static void fit_describe(const struct trace_header *header, uint32_t steps,
     profile->basis = BASIS_MEASURED;
 }
 
-/* Locality is found for heads as the formulas have them, and then heads are corrected by twins that
- * have it. */
+/* Locality is found for heads as the formulas have them; then heads are corrected by twins that have it. */
 static bool fit_all(struct fit *fit, uint32_t threads, struct error *why)
 {
     uint32_t layers = trace_header(fit->recording)->layers;

@@ -140,8 +140,7 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
     }
 }
 
-/* The numbers that make up a query: four for each direction, one per combination of the signs of
- * its two parts. */
+/* The numbers of a query: four for each direction, one per combination of the signs of its two parts. */
 enum { SHADES = 4 * PROFILE_LATENTS };
 
 /* Quantise to 8 bits, the largest value as 127. */

@@ -508,8 +508,7 @@ static uint32_t first_bucket(const uint32_t count[BUCKETS])
     return first;
 }
 
-/* The cut of the best `left` units. `zero` is that of the step, and `first` its first bucket that
- * holds units. */
+/* The cut of the best `left` units. `zero` is the step's, and `first` its first bucket that holds units. */
 static struct cut find_cut(const uint32_t count[BUCKETS], uint32_t first, int32_t zero,
                            uint32_t left, float *tail)
 {
