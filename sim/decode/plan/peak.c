@@ -9,7 +9,7 @@
 
 /* The most of any micro-batch, each of its own. */
 struct pass_most {
-    double sequences, contexts, prompts; /* number; tokens of all */
+    double sequences, contexts, prompts, scores; /* number; tokens of all; scores of a query head */
 };
 
 static struct pass_most most_of_pass(const struct plan *plan)
@@ -23,10 +23,12 @@ static struct pass_most most_of_pass(const struct plan *plan)
             sum.sequences += sequences;
             sum.contexts += (double)plan->cohorts[i].context * sequences;
             sum.prompts += (double)plan->cohorts[i].prompt * sequences;
+            sum.scores += pow((double)plan->cohorts[i].prompt, 2) * sequences;
         }
         most.sequences = fmax(most.sequences, sum.sequences);
         most.contexts = fmax(most.contexts, sum.contexts);
         most.prompts = fmax(most.prompts, sum.prompts);
+        most.scores = fmax(most.scores, sum.scores);
     }
     return most;
 }
@@ -119,11 +121,6 @@ static double operand_bytes(const struct setup *setup, double tokens)
     return most;
 }
 
-static double peak_hidden_bytes(const struct setup *setup, double tokens)
-{
-    return tokens * (double)model_activation_bytes(&setup->model);
-}
-
 #define LOGIT_BYTES 4.0 /* fp32, for the sampler */
 
 static double logit_bytes(const struct setup *setup, double rows)
@@ -142,7 +139,8 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
     double queries = setup_queries(setup), rows = queries * plan->batch;
     double layer = operand_bytes(setup, queries * most_of_pass(plan).sequences) +
                    retrieval_score_bytes(setup, entries);
-    return peak_hidden_bytes(setup, rows) + fmax(layer, logit_bytes(setup, rows));
+    double hidden = rows * (double)model_activation_bytes(&setup->model);
+    return hidden + fmax(layer, logit_bytes(setup, rows));
 }
 
 /* ---- prefill ---- */
@@ -179,18 +177,23 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 {
     const struct mechanisms *m = setup->mechanisms;
     uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
-    double all = 0, pass = most_of_pass(plan).prompts;
+    const struct pass_most most = most_of_pass(plan);
+    double all = 0, pass = most.prompts;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         all += (double)plan->cohorts[i].sequences * (double)plan->cohorts[i].prompt;
     }
     double chunk = m->prefill_chunk > 0 ? fmin((double)m->prefill_chunk, all) : pass;
     bool wait = m->prefill_chunk == 0 && m->representation == REPRESENTATION_KV;
     double whole = m->prefill_chunk > 0 ? fmax(chunk, (double)longest) : pass;
-    double layer = operand_bytes(setup, chunk) + cluster_bytes(setup, longest);
+    double scores = m->prefill_chunk > 0 ? chunk * (double)longest : most.scores;
+    /* Logits of all tokens are in the model's own numbers, half as long as those for the sampler. */
+    double logits = logit_bytes(setup, m->prompt_scores > 0 ? chunk / 2 : plan->batch);
+    double held = scores * (double)m->prompt_scores * model_query_heads(&setup->model);
+    double layer = fmax(operand_bytes(setup, chunk), held) + cluster_bytes(setup, longest);
     return (struct peak){
         .buffers = peak_weight_buffers(setup) + whole * peak_leaving_bytes(setup),
-        .workspace = peak_hidden_bytes(setup, wait ? all : chunk) +
-                     fmax(layer, logit_bytes(setup, plan->batch)),
+        .workspace = (wait ? all : chunk) * (double)model_activation_bytes(&setup->model) +
+                     fmax(layer, logits),
         .in_prefill = true,
     };
 }

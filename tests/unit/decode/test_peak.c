@@ -20,6 +20,11 @@ static const struct {
     {"{resident_heads: all, prefill_chunk: 0tok}", "prompt=1000", 0, 28000000, true},
     {"{resident_heads: all, prefill_chunk: 100tok}", "prompt=1000", 0, 1400000, true},
     {"{resident_heads: all, prefill_chunk: 8192tok}", "prompt=1000", 0, 28000000, true},
+    /* Plain PyTorch: 8 B for each score of 20 query heads, of two prompts, or of 100 tokens of one. */
+    {"{resident_heads: all, prefill_chunk: 0tok, prompt_scores: 8B}", "prompt=1000", 0,
+     4000000 + 2 * 1000 * 1000 * 20 * 8, true},
+    {"{resident_heads: all, prefill_chunk: 100tok, prompt_scores: 8B}", "prompt=1000", 0,
+     200000 + 100 * 1000 * 20 * 8, true},
     /* KV that leaves: of one sequence, two layers. */
     {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store, prefill_chunk: 100tok}",
      "prompt=1000", 1600000, 1400000, true},
