@@ -116,26 +116,27 @@ static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fle
     return tie != TIE_NONE ? tie_reason(tie) : NULL;
 }
 
-/* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
- * tokens. NaN without a price, or if none holds the rate. */
+/* Dollars of all servers an hour; and of a request, and a million output tokens, at the rate of the run, as
+ * `simulate` counts them. NaN without a price, or if none holds the rate. */
 static double fleet_hour_cost(const struct fleet_form *form)
 {
     return form->price > 0 && form->servers > 0 ? fleet_cost(form, form->servers) : NAN;
 }
 
-static double fleet_request_cost(const struct fleet_size *fleet, const struct fleet_form *form)
-{
-    return fleet_hour_cost(form) / 3600 / fleet->rate;
-}
-
-/* Servers are paid for while requests come; that the last ones are answered later is of the run. */
-static double fleet_tokens_cost(const struct fleet_size *fleet, const struct fleet_form *form)
+static double fleet_cost_of(const struct fleet_form *form, const struct column *rate)
 {
     const struct result *result = fleet_holds(form);
-    double tokens = result == NULL ? NAN
-                                   : result_number(result, COLUMN(decode_tokens_per_s)) /
-                                         result_number(result, COLUMN(requests_out_per_s));
-    return 1e6 * fleet_request_cost(fleet, form) / tokens;
+    return result != NULL ? fleet_hour_cost(form) / 3600 / result_number(result, rate) : NAN;
+}
+
+static double fleet_request_cost(const struct fleet_form *form)
+{
+    return fleet_cost_of(form, COLUMN(requests_out_per_s));
+}
+
+static double fleet_tokens_cost(const struct fleet_form *form)
+{
+    return 1e6 * fleet_cost_of(form, COLUMN(decode_tokens_per_s));
 }
 
 static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet_form *form,
@@ -147,8 +148,8 @@ static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet
     frame_number(rows, DATA_all_gpus, form->servers * form->gpus);
     frame_textf(rows, DATA_shape, "%u x %u", form->servers, form->gpus);
     frame_number(rows, DATA_cost_per_hour, fleet_hour_cost(form));
-    frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(fleet, form));
-    frame_number(rows, DATA_cost_per_request, fleet_request_cost(fleet, form));
+    frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(form));
+    frame_number(rows, DATA_cost_per_request, fleet_request_cost(form));
     frame_text(rows, DATA_tie, fleet_tie_of(fleet, form));
     if (form != best) {
         frame_number(rows, DATA_times_cost, fleet_hour_cost(form) / fleet_hour_cost(best));
@@ -238,10 +239,9 @@ static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENT
     text_append(text, ADVISE_SENTENCE, "%s", *before == ',' ? "." : "");
 }
 
-static void say_cost(const struct fleet_size *fleet, const struct fleet_form *best,
-                     char text[ADVISE_SENTENCE])
+static void say_cost(const struct fleet_form *best, char text[ADVISE_SENTENCE])
 {
-    double hour = fleet_hour_cost(best), tokens = fleet_tokens_cost(fleet, best);
+    double hour = fleet_hour_cost(best), tokens = fleet_tokens_cost(best);
     if (isnan(hour)) {
         text_append(text, ADVISE_SENTENCE, "no price is known (--price %s=DOLLARS).",
                     best->candidate->machine);
@@ -253,7 +253,7 @@ static void say_cost(const struct fleet_size *fleet, const struct fleet_form *be
                     number_shown(UNIT_DOLLARS, tokens).text);
     }
     text_append(text, ADVISE_SENTENCE, "$%s a request.",
-                number_shown(UNIT_ROUGH, fleet_request_cost(fleet, best)).text);
+                number_shown(UNIT_ROUGH, fleet_request_cost(best)).text);
 }
 
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
@@ -270,7 +270,7 @@ static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_for
                 best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
                                               : "",
                 best->weights, unnamed ? ", from a checkpoint that is not known here" : "");
-    say_cost(fleet, best, text);
+    say_cost(best, text);
     fleet_say_ties(fleet, text);
     frame_text(verdict, VERDICT_run, text);
 }
@@ -284,8 +284,8 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     frame_number(verdict, VERDICT_gpus, best->gpus);
     frame_number(verdict, VERDICT_servers, best->servers);
     frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
-    frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(fleet, best));
-    frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(fleet, best));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(best));
+    frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(best));
     advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);

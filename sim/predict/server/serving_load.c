@@ -312,7 +312,8 @@ void serving_write_steady(const struct requests *requests, const struct served *
     for (size_t i = 0; i < requests->count; i++) {
         came += all[i].arrived_ns > window->from_ns && all[i].arrived_ns <= window->to_ns;
     }
-    result_real(result, COLUMN(requests_in_per_s), came / seconds);
+    bool as_asked = serving_as_asked(window);
+    result_real(result, COLUMN(requests_in_per_s), as_asked ? window->asked : came / seconds);
     result_integer(result, COLUMN(queue_grows), window->grows);
     if (isfinite(window->rate.half)) {
         result_real(result, COLUMN(requests_out_half), window->rate.half);
@@ -324,6 +325,10 @@ void serving_write_steady(const struct requests *requests, const struct served *
         result_note(result, note_plain(NOTE_queue_grows));
     } else if (!window->known) {
         result_note(result, note_make(NOTE_not_known, note_whole(counted)));
+    }
+    if (!window->grows && !as_asked && window->asked > 0) {
+        result_note(result, note_make(NOTE_rate_drawn, note_real(window->rate.value),
+                                      note_real(window->asked), note_whole(counted)));
     }
     if (window->close) {
         result_note(result, note_plain(NOTE_too_close));

@@ -430,12 +430,27 @@ static void write_wear(const struct point *point, int64_t end_ns, struct result 
     }
 }
 
+bool serving_as_asked(const struct serving_window *window)
+{
+    double off = fabs(window->asked - window->rate.value);
+    return window->is_stream && !window->grows && window->asked > 0 &&
+           (window->brief || off <= window->rate.half);
+}
+
+/* In which the requests that count ended. */
+static double ended_seconds(const struct serving_tokens *tokens,
+                            const struct serving_totals *totals)
+{
+    return serving_as_asked(&totals->window) ? (double)tokens->counted / totals->window.asked
+                                             : (double)(totals->end_ns - tokens->since_ns) / 1e9;
+}
+
 static void serving_times_write_rates(const struct point *point,
                                       const struct serving_tokens *tokens,
                                       const struct serving_totals *totals, struct result *result)
 {
     const struct workload *workload = &point->workload;
-    double seconds = (double)(totals->end_ns - tokens->since_ns) / 1e9;
+    double seconds = ended_seconds(tokens, totals);
     double gpus = (double)(workload->replicas * model_gpus(&point->setup.model));
     if (seconds <= 0) {
         return;
@@ -477,13 +492,12 @@ static bool write_arrivals(const struct point *point, const struct requests *req
                            const struct serving_tokens *tokens, struct result *result,
                            struct error *why)
 {
-    int64_t taken_ns = totals->end_ns - tokens->since_ns;
+    double seconds = ended_seconds(tokens, totals);
     if (point->setup.mechanisms->residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN(resident_share), totals->about.resident_share);
     }
-    if (taken_ns > 0) {
-        result_real(result, COLUMN(requests_out_per_s),
-                    (double)tokens->counted * 1e9 / (double)taken_ns);
+    if (seconds > 0) {
+        result_real(result, COLUMN(requests_out_per_s), (double)tokens->counted / seconds);
     }
     if (totals->window.is_stream) {
         serving_write_steady(requests, all, &totals->window, tokens->counted, result);

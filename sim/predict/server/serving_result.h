@@ -23,7 +23,13 @@ struct serving_window {
     bool known;                     /* the figures are, to the precision that is wanted */
     bool close;                     /* a figure's interval reaches a limit that was asked about */
     struct estimate rate, ttft_p99; /* requests a second that end; ns */
+    double asked;                   /* requests a second; 0: of clients */
+    bool brief;                     /* only a question is answered: how many come is hardly known */
 };
+
+/* Does a stream bring the rate that was asked for, but for chance? Then a server that keeps up ends as many,
+ * and how many its run drew is no property of it. */
+bool serving_as_asked(const struct serving_window *window);
 
 static inline bool serving_counts(const struct serving_window *window, size_t index,
                                   const struct served *served)

@@ -340,6 +340,8 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     double asked = point->workload.rate / point->workload.time_scale *
                    (1 - share_too_long(requests, served, &most_wait));
     bool waits = looks == 0 && (most_wait || waits_for_room(&times));
+    window->asked = asked;
+    window->brief = question != NULL;
     struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);

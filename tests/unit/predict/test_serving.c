@@ -10,6 +10,8 @@
 
 #include "predict/server/serving.h"
 
+#include <math.h>
+
 static struct error why;
 
 /* Two points of one scenario, a server each; the second has another rate. */
@@ -117,6 +119,31 @@ static void tokens_of_prompts_add_up_without_those_that_warm(void **state)
     result_release(&some);
 }
 
+/* In steady state a server ends what is asked of it, however many requests its run drew: tokens a second,
+ * and with them dollars a token, are not of the draw. */
+static void a_stream_ends_what_is_asked_for(void **state)
+{
+    (void)state;
+    struct point point = POINT("context=", "hardware=h200", "system=vllm", "model=llama-3-8b",
+                               "rate=3", "workload=synthetic:prompt=500,output=40,turns=4,think=2s",
+                               "hardware.price_per_hour=3");
+    struct run_context runs;
+    struct result result;
+    make_runs(&runs, 1);
+    if (!serving_run(&point, &runs, &result, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    assert_true(result_number(&result, COLUMN(requests_out_half)) > 0.001);
+    assert_true(fabs(result_number(&result, COLUMN(requests_in_per_s)) - 3) < 1e-9);
+    assert_true(fabs(result_number(&result, COLUMN(requests_out_per_s)) - 3) < 1e-9);
+    assert_true(fabs(result_number(&result, COLUMN(decode_tokens_per_s)) - 120) < 1e-6);
+    assert_true(fabs(result_number(&result, COLUMN(cost_per_million_tokens)) -
+                     3 * 1e6 / 3600 / 120) < 1e-6);
+    result_release(&result);
+    run_context_release(&runs);
+    point_release(&point);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +151,7 @@ int main(void)
         cmocka_unit_test(ranks_of_a_dense_model_serve_as_replicas),
         cmocka_unit_test(gpus_that_share_weights_have_more_room),
         cmocka_unit_test(tokens_of_prompts_add_up_without_those_that_warm),
+        cmocka_unit_test(a_stream_ends_what_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
