@@ -60,8 +60,15 @@ lacked(path) AS (
   UNION
   SELECT '$.mechanisms.policy' FROM policed, one_policy WHERE yes AND words IS NULL
 ),
--- A preset may name its server engine, and what follows from that; the system's name then says it already.
+-- A preset may name its server engine, and what follows from that; the system's name then says it already. The mean
+-- context follows from the prompt where each prompt has one, and is then no key of its own.
 follows(path) AS (
+  SELECT '$.context'
+  FROM (SELECT COUNT(DISTINCT prompt) AS prompts, COUNT(DISTINCT context) AS contexts, COUNT(DISTINCT prompt || ' ' || context) AS pairs,
+               COUNT(prompt) = COUNT(*) AS every
+        FROM (SELECT json_extract(scenario, '$.prompt') AS prompt, json_extract(scenario, '$.context') AS context FROM ok WHERE json_valid(scenario)))
+  WHERE every AND prompts = contexts AND prompts = pairs
+  UNION ALL
   SELECT path FROM (SELECT path, system, COUNT(*) AS count FROM form
                     WHERE replace(path, '"', '') IN ('$.engine', '$.compile', '$.batched_tokens', '$.hbm_usable', '$.max_sequences')
                     GROUP BY path, system)
@@ -153,8 +160,15 @@ title(text) AS (
       CASE WHEN COUNT(DISTINCT batch) = 1 THEN ', batch ' || MIN(batch) ELSE '' END, ', ')
   FROM ok, machine
 ),
+-- A recording that is carried to several lengths is named once, with the least and the most of them.
+carried(id, trace_source, at) AS (
+  SELECT MIN(id), CASE trace WHEN 'ensemble' THEN 'the median of three recordings' ELSE trace_source END AS named,
+         CASE trace WHEN 'ensemble' THEN 0 ELSE instr(trace_source, '→') END
+  FROM ok WHERE trace_source IS NOT NULL GROUP BY named
+),
 source(text) AS (
-  SELECT 'hit ratios: ' || group_concat(trace_source, '; ')
-  FROM (SELECT DISTINCT CASE trace WHEN 'ensemble' THEN 'the median of three recordings' ELSE trace_source END AS trace_source
-        FROM ok WHERE trace_source IS NOT NULL)
+  SELECT 'hit ratios: ' || group_concat(text, '; ')
+  FROM (SELECT substr(trace_source, 1, at) || CASE WHEN at = 0 OR COUNT(*) = 1 THEN substr(MIN(trace_source), at + 1)
+               ELSE MIN(CAST(substr(trace_source, at + 1) AS INTEGER)) || '…' || MAX(CAST(substr(trace_source, at + 1) AS INTEGER)) || ' tokens' END AS text
+        FROM carried GROUP BY CASE at WHEN 0 THEN trace_source ELSE substr(trace_source, 1, at) END ORDER BY MIN(id))
 )

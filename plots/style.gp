@@ -61,9 +61,13 @@ legend_entry(i, bottom) = sprintf("set arrow %d from screen %f, screen %f to scr
     i, 100 + i, legend_x(i) + 0.018, legend_y(i, bottom), i, i, \
     200 + i, i, legend_x(i) + 0.046, legend_y(i, bottom))
 
+# A name that fits the width below a picture: of a longer one, the middle is left out, since runs that differ in one part
+# of a long value mostly differ near its end.
+fitted(text) = strlen(text) <= 70 ? text : text[1:24]."…".text[strlen(text) - 44:*]
+
 # The text at a picture's foot, broken at spaces into lines that fit, the height of those after the first,
 # and the place of the first, as a share of the picture's height.
-FOOT = 92
+FOOT = 78
 last_space(text, at) = at < 2 ? 0 : text[at:at] eq " " ? at : last_space(text, at - 1)
 cut(text) = last_space(text, FOOT + 1) > 0 ? last_space(text, FOOT + 1) : FOOT
 broken(text) = strlen(text) <= FOOT ? text : text[1:cut(text)]."\n".broken(text[cut(text) + 1:*])

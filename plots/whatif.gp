@@ -13,7 +13,7 @@ stats rows using ( \
     (is("line") ? (lines = $2) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), \
     (is("tick") ? (ticks = tick(ticks, $3, strcol(6)), bare = tick(bare, $3, "")) : ""), \
-    (is("point") && $5 >= 0 ? (hits = 1) : 0), \
+    (is("point") && $5 > 0 ? (hits = 1) : 0), \
     (is("range") ? (ranges = 1) : 0), \
     (is("point") && strcol(7) eq "knee" ? (ringed = 1) : 0), \
     (is("oom") ? (ooms = 1) : 0), \
@@ -27,16 +27,18 @@ stats rows using ( \
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
+# A panel has room for nine names beside it.
+low = longest > LONG || lines > 9
 foot = source.(ringed && source ne "" ? "; " : "").(ringed ? "ring: the knee" : ""). \
     (ringed && served && axis eq "rate" ? "; dashed: all that arrive" : "").(ranges ? "; bars: range over families" : "").(ooms ? (source eq "" ? "" : "; ")."x: out of memory" : "")
-under = (lines > 1 && longest > LONG ? legend_height(lines) : 0) + foot_height(foot)
+under = (lines > 1 && low ? legend_height(lines) : 0) + foot_height(foot)
 height = (hits ? 620 : 420) + under
 eval start(WIDTH, height)
 set output picture
 set label 1 (lines == 1 ? names[1].": ".title : title) at screen 0.015, screen 1 - 20.0 / height left
 set label 2 broken(foot) at screen 0.015, screen foot_place(foot, height) left tc rgb GREY
 set lmargin 9
-set rmargin lines == 1 || longest > LONG ? 3 : longest + 6
+set rmargin lines == 1 || low ? 3 : longest + 6
 set multiplot
 
 # From the top of a panel down to its bottom, in pixels from the bottom of the picture.
@@ -61,8 +63,8 @@ if (!numbers) {
 }
 
 set key outside right center Left reverse samplen 2 spacing 1.15
-if (lines == 1 || longest > LONG) { unset key }
-if (lines > 1 && longest > LONG) { do for [i = 1:lines] { eval legend_entry(i, 36 + foot_height(foot)) } }
+if (lines == 1 || low) { unset key }
+if (lines > 1 && low) { do for [i = 1:lines] { eval legend_entry(i, 36 + foot_height(foot)) } }
 set ylabel figure offset 0.5, 0
 if (served && axis eq "rate") { set yrange [0:1.2 * peak] } else { set yrange [0:*] }
 if (figure eq "seconds a request" && peak >= 8 * lowest) { set logscale y; set yrange [*:*] }
