@@ -327,8 +327,7 @@ static struct one_curve curve_at(const struct curve_report *report, const struct
     return one;
 }
 
-/* Write ", eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
- * from their defaults. */
+/* Write ", eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others but defaults. */
 static void write_parameters(const struct policy_curves *curves, bool json, char text[PARAMETERS])
 {
     const struct policy_param *param = curves->policy->params;

@@ -36,8 +36,7 @@ void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
  * there is none. */
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size);
 
-/* Keep a value, if that is possible. `cache` NULL is fine. A value larger than a 64th of the limit is
- * not kept. */
+/* Keep a value, if that is possible. `cache` NULL is fine. None larger than a 64th of the limit is kept. */
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
                     struct disk_cache_bytes value);
 

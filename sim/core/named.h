@@ -51,8 +51,7 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
 /* Is this name a path: does it hold a slash or end in .SUFFIX? */
 bool named_by_path(const char *name, const char *suffix);
 
-/* Has `name` the form of a Hugging Face id, "ORGANISATION/NAME", and not of a path to a file of
- * this suffix? */
+/* Is `name` like a Hugging Face id, "ORGANISATION/NAME", and no path to a file of this suffix? */
 bool named_id(const char *name, const char *suffix);
 
 /* Write a Hugging Face id among the further names of the file that `name` means into `out`: the

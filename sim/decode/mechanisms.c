@@ -60,8 +60,7 @@ bool mechanisms_select(const struct mechanisms *mechanisms)
            mechanisms->selection_margin > 0;
 }
 
-/* A set that is used again, or that was asked for a layer ahead, is not the one that the model's
- * indexer selects. */
+/* A set that is used again, or was asked for a layer ahead, is not the one that an indexer selects. */
 const char *mechanisms_lossless(const struct mechanisms *mechanisms)
 {
     const struct policy_kind *policy = mechanisms->policy;

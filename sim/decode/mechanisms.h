@@ -60,7 +60,7 @@ struct mechanism_key {
 enum { MECHANISM_MOST_KEYS = 128 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 
-/* Names of the policies that the host tier may use; the first one never evicts. Ends with NULL. */
+/* Names of the policies that the host tier may use; the first one never evicts. NULL ends them. */
 extern const char *const prefix_evictions[];
 enum prefix_eviction { PREFIX_EVICTION_NONE, PREFIX_EVICTION_LRU }; /* and others */
 

@@ -30,8 +30,7 @@ extern const char measured_first_line[];
 
 uint64_t measured_checksum(const char *text, size_t size);
 
-/* Set `*measured`: is the text of this profile a measured one? If so, check it as above. Messages
- * call it `path`. */
+/* Set `*measured`: is the profile's text a measured one? If so, check it as above; messages say `path`. */
 bool measured_check_text(const char *text, size_t size, const char *path, bool *measured,
                          struct error *why);
 

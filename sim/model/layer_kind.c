@@ -96,8 +96,7 @@ static uint64_t compressor_state(const struct model *model, const struct model_l
 
 /* ---- attention in a prompt ---- */
 
-/* Pairs of tokens when each token sees the last `most` tokens before it; half the square when it
- * sees all of them. */
+/* Pairs of tokens when each token sees the last `most` before it; half the square when it sees all. */
 static double pairs(double tokens, double most)
 {
     return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;

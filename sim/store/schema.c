@@ -263,8 +263,7 @@ int32_t schema_version(void)
     return columns;
 }
 
-/* SQLite opens what has these names beside a file before it reads the file, and would wait for a
- * FIFO's other end. */
+/* SQLite opens what has these names beside a file before it reads that, and would wait for a FIFO's end. */
 static bool check_beside(const char *path, struct error *why)
 {
     static const char *const ends[] = {"-journal", "-wal", "-shm"};

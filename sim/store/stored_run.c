@@ -177,8 +177,7 @@ static bool is_damaged(const struct reading *reading, const char *what)
                      what);
 }
 
-/* Hand each row of a table that the run has to `read`. `rest` ends the statement; `ranges`: its second
- * parameter, or NULL. */
+/* Hand each row of a table of the run to `read`. `rest` ends the statement; `ranges`: its second value. */
 static bool each_row(struct reading *reading, const char *table, const char *rest,
                      const char *ranges, bool (*read)(struct reading *, sqlite3_stmt *row))
 {

@@ -17,7 +17,6 @@ struct store_frame {
     const struct frame *frame;
 };
 
-/* Put all rows in one transaction; rows with the key of a stored one replace it. Cells that are not
- * set become null. */
+/* Put all rows in one transaction; rows with a stored key replace it. Cells that are not set become null. */
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
                       struct error *why);

@@ -20,8 +20,7 @@ enum { SERVERS_WORDS = 384 };
 void deployment_servers(const struct scenario *scenario, uint32_t servers, const char *command,
                         char text[SERVERS_WORDS]);
 
-/* Write the files into the folder `path`, which is made. Fails if no engine has a command for the scenario's
- * system. */
+/* Write the files into the folder `path`, which is made. Fails if no engine starts the scenario's system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
 
 /* What is to be written after a search is tried before it: a file, and the folder that --deploy makes, each

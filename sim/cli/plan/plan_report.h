@@ -57,8 +57,7 @@ bool plan_store(const struct planning *planning, struct store *store, struct err
 bool plan_winner_print(const struct planning *planning, const char *path, const char *folder,
                        bool json, struct error *why);
 
-/* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
- * the database alike. */
+/* A plan in words: candidates, goal, and its answer in one sentence, for tables, reports and the database. */
 
 enum { PLAN_ANSWER = 4096, PLAN_GOAL = 192 };
 

@@ -88,8 +88,7 @@ static int by_time(const void *a, const void *b)
     return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* The causes of stalls as shares of the step, largest first, without those that round to 0:
- * "manager 18, sync 2". */
+/* Causes of stalls as shares of the step, largest first, but those that round to 0: "manager 18, sync 2". */
 static void write_stalls(const struct result *result, char text[STALLS])
 {
     struct result_item items[RESULT_MOST_ITEMS];

@@ -13,8 +13,7 @@
 
 struct runs_table;
 
-/* Fails, too, if `view` names a column that there is not (runs_columns()); its text must live as long
- * as the table. */
+/* Fails, too, if `view` names a column that there is not (runs_columns()); the table borrows it. */
 struct runs_table *runs_table_create(const struct scenario *scenario, const struct table_view *view,
                                      struct error *why);
 void runs_table_destroy(struct runs_table *table);

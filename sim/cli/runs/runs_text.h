@@ -24,9 +24,8 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
 void run_print_csv_head(FILE *out);
 void run_print_csv(const struct result *result, FILE *out);
 
-/* Results of a run's replications (study/sweep/replication.h), to print beside the run's own: in the
- * frame's row, replace figures of a run by means over its draws, apart from shares, which hardly differ
- * between draws. */
+/* Results of a run's replications (study/sweep/replication.h), to print beside the run's own: means over its
+ * draws replace the run's figures in the frame's row, apart from shares, which hardly differ. */
 void drawn_means(struct frame *frame, const struct result *result);
 
 /* The range of the middle nine in ten draws, "41 - 52"; or NULL. */

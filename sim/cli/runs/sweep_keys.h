@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The last word of a key, or the whole key if another one ends with the same word. The text belongs
- * to the tree. */
+/* The last word of a key, or all of it if another one ends with the same word. The text is the tree's. */
 const char *sweep_key_title(const struct node *sweep, size_t key);
 
 /* The value that a key has at a point, on one line. */

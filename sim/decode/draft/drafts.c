@@ -95,8 +95,7 @@ enum { HEAD_WORDS = 32000 };
 /* Layers of the target whose hidden states EAGLE-3 joins. */
 enum { FUSED_LAYERS = 3 };
 
-/* Width of a dense FFN, as a multiple of the hidden state, for a model that has experts alone:
- * assumed, Qwen3's. */
+/* Width of a dense FFN, as a multiple of the hidden state, for a model of experts alone: assumed, Qwen3's. */
 enum { DENSE_WIDTH = 3 };
 
 static uint32_t dense_width(const struct model *target)

@@ -100,8 +100,7 @@ bool miniature_require(const struct profile *profile, enum miniature_site site, 
 /* Refuse a profile that lacks a further curve which this mechanism reads. */
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why);
 
-/* Predict `layer_ns`, the mean time of a layer over the ledger's steps. `profile` has passed
- * miniature_require(). */
+/* Predict `layer_ns`, a layer's mean time over the ledger's steps. `profile` passed miniature_require(). */
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why);

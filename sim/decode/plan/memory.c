@@ -32,8 +32,7 @@ static uint64_t least_common_multiple(uint64_t a, uint64_t b)
     return a / x * b;
 }
 
-/* RetroInfer's clusters: about `retrieval_tokens` tokens each, their number a multiple of both 8
- * and the segments. */
+/* RetroInfer's clusters: about `retrieval_tokens` tokens each, a multiple of 8 and of the segments. */
 static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
 {
     uint64_t tokens = m->retrieval_tokens;
@@ -95,8 +94,7 @@ static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t
     return all / (heads * cached_bytes(setup));
 }
 
-/* Tokens of a head that the budget pays for, before rounding to blocks. `paid` is the number for a
- * budget in bytes. */
+/* Tokens of a head that the budget pays for, not yet rounded to blocks. `paid`: for a budget in bytes. */
 static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes, double paid)
 {
     const struct amount *budget = &setup->mechanisms->budget;

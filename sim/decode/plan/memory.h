@@ -11,8 +11,7 @@
 bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why);
 
-/* Memory of the plan's sequences when `offloaded` heads (over all layers) of each leave HBM. Sums
- * saturate. */
+/* Memory of the plan's sequences when `offloaded` heads (of all layers) leave HBM. Sums saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
 /* The mean context of the plan's sequences. */

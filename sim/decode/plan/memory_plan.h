@@ -102,8 +102,7 @@ struct memory {
     bool peak_in_prefill;
 };
 
-/* Sizes of a KV head of one sequence. They depend on its context; with a budget in bytes, on the
- * batch, too. */
+/* Sizes of a KV head of one sequence. They depend on its context; in bytes, on the batch, too. */
 struct head_sizes {
     uint64_t entries; /* of the index: tokens, pages or clusters */
     uint64_t selected_tokens;

@@ -104,8 +104,7 @@ uint32_t replay_units(const struct trace_header *header, double share);
 bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted,
                    struct error *why);
 
-/* The seed of the policy of one source head. The odd factor keeps the heads' streams of different
- * run seeds apart. */
+/* The seed of the policy of one source head. The odd factor keeps streams of different run seeds apart. */
 static inline uint64_t replay_seed(uint64_t seed, const struct trace_header *source,
                                    uint32_t sequence, uint32_t layer, uint32_t head)
 {

@@ -1,5 +1,4 @@
-/* The job of a replay: what caches of tokens (replay_layer.c) and of blocks (replay_blocks.c) have in
- * common. */
+/* A replay's job: what caches of tokens (replay_layer.c) and of blocks (replay_blocks.c) have in common. */
 #pragma once
 
 #include "decode/replay/replay.h"
@@ -88,8 +87,7 @@ uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);
  * full hits within .3 points of one that has seen the 480 steps before, and one of 70 % within .8.
  * If they began empty, they would hit up to 1.6 and 3.5 points less. */
 
-/* Caches cannot be filled whose policy chooses a set by itself or by queries, or where a block's
- * position decides. */
+/* Caches cannot be filled if the policy chooses a set itself or by queries, or a block's position decides. */
 static inline bool replay_fills(const struct replay_plan *plan)
 {
     const struct policy_kind *policy = plan->policy;

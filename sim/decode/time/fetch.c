@@ -235,8 +235,7 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
             (!among || work_put_event(pipe, PART_LINK, at->fetched, why)));
 }
 
-/* They begin with the kernel: after the kernel before it. All its threads load, so that enough is in
- * flight for the link. */
+/* They begin with the kernel: after the one before it. All its threads load, enough for the link. */
 bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *out,
                      struct error *why)
 {

@@ -70,8 +70,7 @@ bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *ou
 bool disk_put_read(struct pipe *pipe, double bytes, double block, engine_task_id after,
                    engine_task_id freed, engine_task_id *out, struct error *why);
 
-/* Copy `bytes` of KV out of the GPU; `*left` brings them to host memory. Then the disk's share of
- * them is written. */
+/* Copy `bytes` of KV out of the GPU; `*left` brings them to host memory. Then the disk's share is written. */
 bool disk_put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why);
 
 /* A stage of the table in stages.c: read what the layer's query asks for and misses. With

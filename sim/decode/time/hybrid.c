@@ -21,8 +21,7 @@ static uint64_t tasks_each(const struct pipe *pipe, uint64_t pairs, uint32_t thr
     return cpu_heads_each((uint64_t)((double)pairs * cpu_selections(pipe->setup)), threads);
 }
 
-/* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. With MLA both are
- * in the latent space. */
+/* Bytes of queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. MLA's are latent. */
 static double hybrid_query_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
@@ -125,8 +124,7 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
-/* Arithmetic of several queries over the same KV, as matrix products of the CPU take it: of one,
- * its curve has it. */
+/* Arithmetic of several queries over the same KV, as the CPU's matrix products: of one, its curve has it. */
 static double queries_ns(struct pipe *pipe, double bytes, double threads, struct trust *trust)
 {
     const struct model *model = &pipe->setup->model;

@@ -37,7 +37,7 @@ static void write_text(const char *text, FILE *out)
         bool escapes = *text == '\\' && text[1] != '\0' && quote != '\'';
         bool opens = quote == '\0' && (*text == '"' || *text == '\'');
         quote = opens ? *text : *text == quote ? '\0' : quote;
-        fputs(*text == '\n' && quote == '\0' ? "\\" : "", out);
+        fputs(quote == '\0' && strchr("\n#", *text) != NULL ? "\\" : "", out); /* nor a comment */
         fwrite(text, 1, 1 + escapes, out);
         text += escapes;
     }
@@ -52,7 +52,7 @@ static void write_word(const struct node *word, bool quoted, struct container_co
     fputc(' ', command->out);
     if (quoted) {
         quote_write(QUOTE_SHELL, word->text, command->out);
-    } else if (block) {
+    } else if (!command->script) {
         write_text(word->text, command->out);
     } else {
         fputs(word->text, command->out);

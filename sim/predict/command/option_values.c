@@ -133,8 +133,7 @@ static void put(const struct server_option *option, const char *name, const char
     key->of = option->of;
 }
 
-/* What the row says that the word sets: the row's own key, or keys of its map. In a log a type is
- * "torch.bfloat16". */
+/* What the row says that the word sets: its own key, or keys of its map. A log has "torch.bfloat16". */
 static void take_word(const struct server_option *option, const char *value,
                       struct server_text *said)
 {
@@ -148,8 +147,12 @@ static void take_word(const struct server_option *option, const char *value,
             }
             for (size_t j = 0; j < word->count; j++) {
                 const struct node *set = word->children[j];
+                const struct stated_key *key =
+                    option->sets != NULL ? key_of(said, option->sets) : NULL;
                 if (strcmp(set->key, "ignored") != 0) {
                     put(option, set->key, set->text, said);
+                } else if (said->typed && key != NULL && key->value[0] != '\0' && key->implied) {
+                    invalid(option, value, "one of it and of what an option before says", said);
                 } else if (said->typed) {
                     server_text_pass(said, option->flag, set->text);
                 }

@@ -240,11 +240,29 @@ static void server_command_read_option(struct server_text *said, char *typed, co
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
+/* What stands within the last quote that opens before `end` and does not close there, as behind "bash -c '";
+ * without one the line. */
+static const char *within_quote(const char *line, const char *end)
+{
+    const char *open = NULL, *inner = line;
+    for (const char *at = line; at < end; at++) {
+        bool quote = (*at == '"' || *at == '\'') && (at == line || at[-1] != '\\');
+        open = !quote ? open : open == NULL ? at : *open == *at ? NULL : open;
+    }
+    inner = open != NULL ? within_quote(open + 1, end) : line;
+    return inner;
+}
+
 /* A variable that is set to something else behind the command may not be what that read. */
 static void take_variable(struct server_text *said, const struct server_option *option,
                           const char *name, const char *value)
 {
     struct stated_keys before = said->keys;
+    if (said->branch) {
+        error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
+                     "the lines that run");
+        return;
+    }
     take(said, option, name, value);
     for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
         const char *was = before.all[i].value;
@@ -261,9 +279,16 @@ static void take_variable(struct server_text *said, const struct server_option *
 void server_command_read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
+    const char *inner = within_quote(line, line + length);
     bool sourced = false, unset = false;
     char word[WORD];
-    for (const char *at = line; at < line + length && *at != '\0' && *at != '#';) {
+    if (inner > line && inner < line + length) {
+        server_command_read_variables(said, line, (size_t)(inner - 1 - line));
+        length -= (size_t)(inner - line);
+        line = inner;
+    }
+    for (const char *at = line;
+         at + strspn(at, " \t\v") < line + length && *at != '\0' && *at != '#';) {
         if (!shell_word(&at, word, sizeof word, NULL)) {
             at += *at != '\0' && *at != '#';
             continue;
@@ -274,10 +299,16 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             strcpy(word, "EnvironmentFile=");
         }
         char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
+        if (fnmatch("environment=*=*", word, 0) == 0 || fnmatch("numprocs=[!1]*", word, 0) == 0) {
+            error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
+                                            (int)strcspn(word, "="), word),
+                         "variables and copies in the words of a shell, and --set replicas=N");
+        }
         if (strncmp(word, "--env=", 6) == 0 || strncmp(word, "Environment=", 12) == 0) {
             name = value + 1;
             value = strchr(name, '=');
         }
+        said->branch = (said->branch || strcmp(word, "then") == 0) && strcmp(word, "fi") != 0;
         unset = unset || strcmp(word, "unset") == 0;
         for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
             struct stated_key *key = &said->keys.all[i];
@@ -286,6 +317,8 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         if (value == NULL) {
             continue;
         }
+        name += strncmp(name, "${", 2) == 0 && value[-1] == ':' ? 2 : 0; /* ": ${NAME:=value}" */
+        value[-1] = name > word && value[-1] == ':' ? '\0' : value[-1];
         *value = '\0';
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
@@ -294,6 +327,17 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         }
         said->program = before;
     }
+}
+
+bool server_command_is_others(const char *line)
+{
+    char word[WORD];
+    bool sets = false, more = shell_word(&line, word, sizeof word, NULL);
+    for (; more && fnmatch("[A-Z_]*=*", word, 0) == 0;
+         more = shell_word(&line, word, sizeof word, NULL)) {
+        sets = true;
+    }
+    return sets && more && islower((unsigned char)word[strspn(word, "./")]);
 }
 
 /* ---- a command --------------------------------------------------------------------------- */
@@ -485,12 +529,18 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         at += strncmp(at, "do ", 3) == 0 ? 3 : 0;
         next = at + strcspn(at, ";&|") + 1;
         said->loops >>= strncmp(at, "done", 4) == 0 || *at == '}';
+        bool opens = *at == '{' && said->names_function; /* "serve()", in the line before */
         bool list = fnmatch("for [!(]* in *[!:]", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
                     fnmatch("[A-Za-z_]*() {*", at, 0) == 0 || fnmatch("function *{*", at, 0) == 0;
+        list = list || opens;
         if (list || *at == '{' || fnmatch("while *", at, 0) == 0 ||
             fnmatch("until *", at, 0) == 0) {
             said->loops = said->loops << 1 | list;
         }
+        size_t name = strcspn(at, " \t\v;&|{");
+        said->names_function =
+            strchr(at, '{') == NULL && (strncmp(at, "function ", 9) == 0 ||
+                                        (name > 2 && strncmp(at + name - 2, "()", 2) == 0));
         const char *tasks = strstr(at, "--ntasks");
         tasks = tasks != NULL ? tasks : strstr(at, " -n");
         several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
@@ -506,7 +556,10 @@ bool server_command_read(struct server_text *said, const char *line)
     bool found = false;
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
-        if (starts_several(said, rest, line) && !server_text_overrides(said, "replicas")) {
+        const char *inner = within_quote(rest, line);
+        bool several = starts_several(said, rest, inner);
+        several = starts_several(said, inner, line) || several;
+        if (several && !server_text_overrides(said, "replicas")) {
             error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
                          "the command of one alone; and --set replicas=N, the number of them");
         }

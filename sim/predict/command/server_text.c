@@ -316,7 +316,9 @@ static void server_text_read_lines(struct server_text *said, char *text)
         begin_server(said, text);
         server_text_read_version(said, text);
         if (!server_command_read(said, text)) {
-            server_command_read_variables(said, text, strlen(text));
+            if (!server_command_is_others(text)) {
+                server_command_read_variables(said, text, strlen(text));
+            }
             read_log(said, text);
             server_command_check_stray(said, text);
         }

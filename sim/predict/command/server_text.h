@@ -88,8 +88,10 @@ struct server_text {
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     uint64_t
         loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
-    size_t once;      /* of the lines that a start has once, those that this one had */
-    unsigned engines; /* whose metrics state a pool: data-parallel ranks */
+    bool branch,
+        names_function; /* a shell's "then" has no "fi" yet; the line before begins a function */
+    size_t once;        /* of the lines that a start has once, those that this one had */
+    unsigned engines;   /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
@@ -104,6 +106,9 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
 
 /* Take the variables that the first `length` bytes of the line set. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length);
+
+/* Does the line set variables for another program: "NAME=value program"? */
+bool server_command_is_others(const char *line);
 
 /* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
  * values of options that are missing or invalid, options that are not modelled or unknown, and a second
@@ -147,8 +152,7 @@ const char *server_setting_expected(const struct server_option *option);
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_option *option);
 
-/* Take the value that the server gives an option which is read. None, null and "" say nothing; an invalid one
- * is refused. */
+/* Take the server's value of an option that is read. None, null and "" say nothing; wrong ones are refused. */
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said);
 

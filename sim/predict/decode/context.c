@@ -111,8 +111,7 @@ static struct shared_entry *shared_find(struct shared *shared, const struct shar
     return NULL;
 }
 
-/* The entry that has been unused for longest. There is one, because no thread holds more values
- * than it has room for. */
+/* The entry unused for longest. There is one, because no thread holds more values than there is room for. */
 static struct shared_entry *take_oldest(struct shared *shared)
 {
     struct shared_entry *oldest = NULL;
@@ -147,8 +146,7 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
     pthread_mutex_lock(&shared->lock);
     struct shared_entry *found = shared_find(shared, kind, key);
     while (found != NULL && found->value == NULL) {
-        /* Until some value was made. The lock is not held while waiting for a core: those who hold
-         * one may need it. */
+        /* Until some value was made. The lock is not held waiting for a core: its holder may want it. */
         cores_give(shared->cores);
         pthread_cond_wait(&shared->made, &shared->lock);
         pthread_mutex_unlock(&shared->lock);

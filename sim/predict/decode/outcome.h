@@ -72,8 +72,7 @@ void outcome_note_reading(const struct model *model, struct result *result);
 /* Of a plan that fits: contexts, model, choices that do not pay off, and what hits rest on. */
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result);
 
-/* Of one that does not: which memory is short, or why the engine does not start. These replace all
- * other notes. */
+/* Of one that does not: which memory is short, or why the engine does not start, in place of other notes. */
 void outcome_note_short(const struct setup *setup, const struct plan *plan, struct result *result);
 void outcome_note_refused(const struct setup *setup, struct result *result);
 

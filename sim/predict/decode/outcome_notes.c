@@ -49,8 +49,7 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     }
     struct trust trust = {.basis = BASIS_MEASURED};
     double rate = gpus < 2 ? 0 : kernel_reduce_rate(&setup->profile, gpus, &trust);
-    /* Without NVLink, GPUs reach each other directly or through the host, and neither is in a
-     * datasheet of the GPU. */
+    /* Without NVLink, GPUs reach each other directly or through the host; no datasheet has either. */
     if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
         result_note(result, note_make(NOTE_exchange_on_pcie, note_whole(gpus), note_real(rate)));
     }

@@ -178,8 +178,7 @@ const struct result_item *result_largest(const struct result *result, const stru
  * out of the list. */
 void result_note(struct result *result, json_t *note);
 
-/* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB", without what would fit.
- * Returns `text`. */
+/* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB". Returns `text`. */
 const char *result_reason(const struct result *result, char *text, size_t size);
 
 /* Drop all notes, and the message. */

@@ -126,8 +126,7 @@ static bool check_served_drafts(const struct scenario *scenario, struct error *w
                              "of 'workload'");
 }
 
-/* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
- * KV is offloaded. */
+/* KV of drafts is kept until they are verified: it must fit in the window of a sequence that is offloaded. */
 static bool check_drafts(const struct scenario *scenario, const struct point *point,
                          struct error *why)
 {

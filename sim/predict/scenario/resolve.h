@@ -30,8 +30,7 @@ bool resolve_size(const struct scenario *scenario, struct setup *out, struct err
 /* Replace the keys of the scenario by the resolved `context` or `contexts`. */
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why);
 
-/* The keys of a server, and its requests through `out->sources`. Without a workload these keys are an
- * error. */
+/* The keys of a server, and its requests through `out->sources`. Without a workload they are an error. */
 bool resolve_workload(const struct scenario *scenario, struct point *out, struct error *why);
 
 /* What the engine adds to a step, and its memory; and the limits of a step and `hbm_usable` where the

@@ -25,8 +25,7 @@
 
 /* ---- names ---- */
 
-/* The keys at which a scenario names a machine or a part of one, outer ones first. A name there means
- * {extends: name}. */
+/* Keys at which a scenario names a machine or a part, outer ones first. A name there is {extends: name}. */
 static const struct machine_place {
     const char *path;
     const char *part; /* for profile_named(); NULL: a whole machine */

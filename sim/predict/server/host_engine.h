@@ -32,8 +32,7 @@ double host_part(const struct point *point);
 /* What sizes a server's host memory is; NULL: its preset types no size. */
 const struct host_engine *host_room_engine(const struct point *point);
 
-/* The number that the engine's flag has for so many GiB (0: no engine has one), and bytes that it then
- * takes. */
+/* The number of the engine's flag for so many GiB (0: no engine has one), and bytes that it then takes. */
 double host_typed(const struct point *point, uint64_t gib);
 double host_takes(const struct point *point, uint64_t gib);
 

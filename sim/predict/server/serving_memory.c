@@ -82,8 +82,7 @@ static double written_bytes(const struct setup *setup, const struct plan *plan)
     return bytes / (double)setup->context;
 }
 
-/* Tokens of sequences of the mean length: those that the engine's pool holds, or what weights and a
- * step's tensors leave. */
+/* Tokens of sequences of the mean length: those of the engine's pool, or what weights and tensors leave. */
 static void room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_memory *out)
 {

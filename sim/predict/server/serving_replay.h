@@ -23,8 +23,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
  * What queues gain by a shorter step, and lose to copies beside it, only a server tells.
  */
 
-/* Does the server have a tier below the GPU whose worth is known? KV of a system that offloads is
- * there anyway. */
+/* Does the server have a tier below the GPU whose worth is known? KV that is offloaded is there anyway. */
 bool host_worth_known(const struct point *point);
 
 /* Set compute_ns of `prefix`, for prompts up to the longest of `requests`, load_ns and first_ns.

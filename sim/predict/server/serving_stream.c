@@ -23,8 +23,7 @@ static const double longer = 3;
 enum { ANSWERS = 10, CYCLES = 10 };
 
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
- * asked for if that is so many half-widths of its interval, and such a share, or such a one of few requests.
- * (Assumed.) */
+ * asked for if that is so many half-widths of its interval, and such a share, or one of few (assumed). */
 enum { FILLS = 3 };
 static const double chance = 1.5, overload = 0.05, few_overload = 0.2;
 

@@ -418,8 +418,7 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
-/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. Returns what of it is for the
- * calls of copies. */
+/* Add the GPU's time of waiting for the CPU. `load` is a pass's. Returns what of it calls of copies take. */
 static double add_overhead(struct step_cost *cost, const struct step_load *load,
                            const struct added *added, struct decode_step *decode)
 {

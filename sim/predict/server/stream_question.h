@@ -34,8 +34,7 @@ bool stream_times_read(const struct requests *requests, const struct served *ser
                        struct error *why);
 void stream_times_release(struct stream_times *times);
 
-/* The figure of a column, in its stored unit, ns. Returns false if the column is no mean and no
- * quantile of a time. */
+/* The figure of a column, in its stored unit, ns. False if the column is no mean or quantile of a time. */
 bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out);
 
 /* The mean of a time, which a column names, such as e2e_ms; 0 without requests. */

@@ -98,8 +98,7 @@ uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
 /* Touch a block that this lower tier has, or offer it one that it lacks and enough requests held. */
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id);
 
-/* Refer to the block, which a request found, on the GPU. It is loaded, if it is not there: queue
- * that with pins. */
+/* Refer to the block, which a request found, on the GPU. It is loaded, if missing: queue that with pins. */
 void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
 
 /* The block counts as used in every lower tier that has it. */

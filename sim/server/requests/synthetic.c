@@ -376,8 +376,7 @@ static bool share_chunks(const struct synthetic *synthetic, const struct request
     return true;
 }
 
-/* The tokens of the next turn: the conversation so far and a new message; or, of a first turn, a
- * prefix and a message. */
+/* Tokens of the next turn: the conversation so far and a new message; of a first one, a prefix and that. */
 static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct request_line *line)
 {
     const uint64_t *number = synthetic->number;

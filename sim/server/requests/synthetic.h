@@ -36,8 +36,7 @@ bool synthetic_is(const char *name);
 /* Does the name of made-up requests state this key, such as "turns"? */
 bool synthetic_says(const char *name, const char *key);
 
-/* The same name without what it states of this key; without `requests` it is a stream. `out` has room for
- * `name`. */
+/* The same name without what it states of this key; without `requests` it is a stream. `out` holds `name`. */
 void synthetic_without(const char *name, const char *key, char *out);
 
 /* Are all requests equally long? `name` is a text that synthetic_make() takes. */

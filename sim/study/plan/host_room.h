@@ -40,8 +40,7 @@ struct host_size {
     struct host_found found, most, endless; /* by the size, by `most_gib`, and by any memory */
 };
 
-/* Find the size. `point` has a system with a host tier for prefixes; its runs answer the question of
- * `context`. */
+/* Find the size. `point` has a system with a host tier for prefixes; its runs answer for `context`. */
 bool host_size_find(const struct point *point, const struct run_context *context,
                     struct host_size *out, struct error *why);
 

@@ -99,8 +99,7 @@ const struct axis_value *search_value(const struct search *search, uint32_t valu
 /* Of a largest value: the best one of at most this number; without one, the last. */
 uint32_t search_value_at(const struct search *search, double number);
 
-/* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no
- * value to choose. */
+/* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if there is none to choose. */
 const char *search_label(const struct search *search, uint32_t value, char *text, size_t size);
 const char *search_text(const struct search *search, uint32_t value);
 

@@ -78,8 +78,7 @@ void targets_open(const struct targets *targets, const struct result *result, st
 /* The figure by which runs are compared when the best one is wanted, such as the batch with the
  * most tokens per second. predict/result/tie.h says when two are too close to call. */
 
-/* Read the key of a result; NULL for keys of which neither more nor less is better. `option` is
- * what messages name. */
+/* Read the key of a result; NULL for keys of which neither end is better. `option` is for messages. */
 const struct column *best_read(const char *key, const char *option, struct error *why);
 
 /* How good a run is: more is better. NaN if it did not succeed or has no such figure. */

@@ -13,8 +13,7 @@ enum { POINTS = 8 };
 
 /* ---- runs ---- */
 
-/* The axes asked for; or the load of a server, or budgets and batches, or batches alone if there is
- * no cache to size. */
+/* The axes asked for; or the load of a server, budgets and batches, or batches alone without a cache. */
 static const char *axes_of(const struct candidate *candidate,
                            const struct tradeoff_options *options, bool sized)
 {

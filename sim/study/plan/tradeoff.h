@@ -39,8 +39,7 @@ struct tradeoff {
     uint32_t front_count;
 };
 
-/* Fails if no candidate can be run, or if all are left out. The caller releases `out`, also after a
- * failure. */
+/* Fails if no candidate can be run, or if all are left out. The caller releases `out`, even then. */
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
                   struct tradeoff *out, struct error *why);
 void tradeoff_release(struct tradeoff *tradeoff);

@@ -313,8 +313,7 @@ const char *axis_no_budget(const struct setup *setup)
                                                  : "it keeps all KV in HBM";
 }
 
-/* From nothing, or from the least that the policy must hold, to everything. Nobody needs caches
- * below a hundredth. */
+/* From nothing, or the least that the policy must hold, to everything. Nobody needs less than a hundredth. */
 static bool usual_budget(const struct axis_reading *reading, struct usual *out)
 {
     const struct setup *setup = &reading->base->point->setup;

@@ -14,8 +14,7 @@
 #include "trace/format/format.h"
 #include "trace/stats.h"
 
-/* An octave is fitted if it has OCTAVE_UNITS units at a step and two ranks chose a share of it
- * within these limits. */
+/* An octave is fitted if it has OCTAVE_UNITS units at a step and two ranks chose a share within limits. */
 #define OCTAVE_UNITS 40
 #define CHOSEN_LEAST 3e-4
 #define SPREAD_LEAST 0.05

@@ -43,8 +43,7 @@ struct fit_levels {
     double anchor_level, anchor_spread, anchor_drift;
 };
 
-/* Load the rows of all KV heads of `layer` into samples[0 ... kv_heads). If this fails, there is
- * nothing to release. */
+/* Load the rows of all KV heads of `layer` into samples[0 ... kv_heads). A failure leaves nothing. */
 bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
                       struct fit_sample *samples, struct error *why);
 void fit_samples_release(struct fit_sample *samples, uint32_t count);

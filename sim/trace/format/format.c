@@ -361,8 +361,7 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
     }
 }
 
-/* A frame in memory: its columns, and the rules for its rows, whether a reader, a writer or an
- * importer made them. */
+/* A frame in memory: its columns, and the rules for its rows, of a reader, a writer or an importer. */
 
 void trace_frame_init(struct trace_frame *frame)
 {

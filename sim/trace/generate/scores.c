@@ -473,8 +473,7 @@ static void count_units(const uint16_t *bucket, uint32_t units, uint32_t count[2
     }
 }
 
-/* The kept units: those of buckets before `bucket` and the first `ties` of it. A unit's code is its
- * bucket minus `zero`. */
+/* The kept units: of buckets before `bucket` and its first `ties`. A unit's code is its bucket - `zero`. */
 struct cut {
     uint32_t bucket, ties;
     int32_t zero;

@@ -268,6 +268,7 @@ static void what_people_pasted_is_read_right(void **state)
 /* What a simple reader overlooks: each is read right, or refused by a message that begins so. */
 #define ARGS                                                                                       \
     "server_args=ServerArgs(model_path='m', schedule_conservativeness=1.0, radix_eviction_policy='lru', "
+#define LMCACHE "{\\\"kv_connector\\\":\\\"LMCacheConnectorV1\\\"}"
 #define IMAGE "image: vllm/vllm-openai:v0.20.0"
 static const struct {
     const char *what, *file, *text, *begins;
@@ -312,6 +313,36 @@ static const struct {
     {"a shell's ends the command", "x.sh",
      "vllm serve m \\\n  # two GPUs\n  --tensor-parallel-size 2\n",
      "x.sh:3: '--tensor-parallel-size' stands outside the command"},
+    {"variables within a quoted command", "x.sh",
+     "ssh gpu 'export LMCACHE_MAX_LOCAL_CPU_SIZE=80; LMCACHE_CHUNK_SIZE=64 vllm serve m --kv-transfer-config " LMCACHE
+     "'\n",
+     "model=m system=lmcache host_memory=80GiB mechanisms.prefix_unit=64tok"},
+    {"variables of another program", "x.sh",
+     "LMCACHE_MAX_LOCAL_CPU_SIZE=80 python other.py\nvllm serve m --kv-transfer-config " LMCACHE
+     "\n",
+     "model=m system=lmcache host_memory=5GiB"},
+    {"a variable's default", "x.sh",
+     ": ${LMCACHE_MAX_LOCAL_CPU_SIZE:=80}\nvllm serve m --kv-transfer-config " LMCACHE "\n",
+     "x.sh:1: 'LMCACHE_MAX_LOCAL_CPU_SIZE' is '80}'"},
+    {"a variable in a branch", "x.sh", "if a; then LMCACHE_CHUNK_SIZE=64; fi\nvllm serve m\n",
+     "x.sh:1: 'LMCACHE_CHUNK_SIZE' is set in a branch"},
+    {"supervisord", "x.conf",
+     "[program:v]\ncommand=vllm serve m\nenvironment=VLLM_USE_V1=\"0\"\nnumprocs=4\n",
+     "x.conf:3: supervisord's 'environment' is not read; supervisord's 'numprocs' is not read"},
+    {"a loop within a quoted command", "x.sh", "bash -c 'for i in 0 1; do vllm serve m & done'\n",
+     "x.sh:1: a loop or a function may start several servers"},
+    {"copies of a quoted command", "x.sh",
+     "seq 0 3 | xargs -P4 -I{} sh -c \"vllm serve m --port 800{}\"\n",
+     "x.sh:1: a loop or a function may start several servers"},
+    {"a function whose brace stands in the next line", "x.sh",
+     "serve()\n{\n  vllm serve m\n}\nserve &\nserve &\n",
+     "x.sh:3: a loop or a function may start several servers"},
+    {"and a function before it", "x.sh", "log()\n{\n  echo a\n}\nvllm serve m\n",
+     "model=m system=vllm"},
+    {"levels that contradict", "x.sh", "vllm serve m -O0 -O 3\n", "x.sh:1: '"},
+    {"Compose knows no comment in a command", "x.yaml",
+     "services: {v: {" IMAGE ", command: '--model m # --max-num-seqs 4 -tp 2'}}\n",
+     "x.yaml:1: '#' stands without an option"},
     {"a comment among continued lines", "x.sh",
      "vllm serve m \\\n # -tp 2 \\\n --kv-cache-dtype fp8\n",
      "x.sh:1: '--kv-cache-dtype' stands outside the command"},
