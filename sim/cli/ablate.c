@@ -242,8 +242,6 @@ static struct frame *ablate_frame(const struct ablation *ablation, const struct 
     return frame;
 }
 
-/* ---- tables ---- */
-
 /* The keys that a mechanism's name stands for. */
 static bool ablate_report_print_changes(const struct ablation *ablation, FILE *out,
                                         struct error *why)

@@ -226,8 +226,6 @@ void candidates_print(const struct command *const *commands, const char *const *
     }
 }
 
-/* ---- the command ---- */
-
 /* The scripts of shells, completion/spillway.SHELL, and the words that they ask for. */
 static const char *const kinds[] = {"bash", "zsh", "fish", "words", NULL};
 

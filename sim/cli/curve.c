@@ -581,8 +581,6 @@ static bool curve_store(const struct curve_report *report, struct store *store, 
     return ok;
 }
 
-/* ---- the command ---- */
-
 /* The database is opened first, so that a bad path fails before the computation. */
 static bool curve_run(const struct arguments *arguments, struct error *why)
 {

@@ -157,8 +157,6 @@ static bool validate_show(const struct subject *subject, const struct validation
     return good;
 }
 
-/* ---- the request ---- */
-
 enum { HOST, MODEL, CONTEXT, QUICK, DB };
 
 /* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */

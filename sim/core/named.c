@@ -304,8 +304,6 @@ static void spellings_release(struct spellings *spellings)
     free(spellings->all);
 }
 
-/* ---- the file of a name ---- */
-
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
 {
     char path[PATH_MAX];

@@ -538,8 +538,6 @@ static void extra_operators(struct share *share)
     }
 }
 
-/* ---- edge ---- */
-
 static void edge_operators(struct share *share)
 {
     const struct model *model = share->model;

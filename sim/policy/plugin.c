@@ -429,8 +429,6 @@ static struct plugin *plugin_load(const char *name, const char *file, int line, 
     return plugin;
 }
 
-/* ---- the loaded plug-ins ---- */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct plugin *loaded;
 

@@ -72,8 +72,6 @@ void surface_destroy(struct surface *surface)
     free(surface);
 }
 
-/* ---- points --------------------------------------------------------------------------- */
-
 static bool surface_compute_point(struct surface *surface, uint64_t x, uint64_t y,
                                   double values[SURFACE_VALUES], struct error *why)
 {

@@ -177,8 +177,6 @@ static bool advise_put_data(const struct search *search, struct frame *rows, str
     return good;
 }
 
-/* ---- the rows ---- */
-
 static struct frame *machine_rows(const void *context, bool for_people, struct error *why)
 {
     const struct advice *advice = context;

@@ -92,8 +92,6 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
     return true;
 }
 
-/* ---- sure ---- */
-
 void verdict_put_sure(struct frame *verdict, const struct result *result)
 {
     char text[ERROR_WORDS];
@@ -492,8 +490,6 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
     text_append(text, sizeof text, ".");
     frame_text(verdict, VERDICT_instead, said > 0 ? text : NULL);
 }
-
-/* ---- all of it ---- */
 
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
                              const char *model, struct error *why)

@@ -153,8 +153,6 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
     return text;
 }
 
-/* ---- rows ---- */
-
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why)
 {

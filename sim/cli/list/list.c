@@ -97,8 +97,6 @@ static bool add_system(struct frame *frame, const char *name, const char *part, 
     return ok;
 }
 
-/* ---- models ---- */
-
 enum { LISTED_CONTEXT = 131072 };
 enum { MODEL, ARCHITECTURE, LAYERS, HEADS, WEIGHTS, KV, TRAINED, MODEL_COLUMNS };
 
@@ -311,8 +309,6 @@ static bool add_mechanisms(struct frame *frame, struct error *why)
     return true;
 }
 
-/* ---- columns ---- */
-
 static const struct frame_column column_columns[] = {
     {.key = "column", .title = "column"},
     {.key = "short", .title = "or"},
@@ -331,8 +327,6 @@ static bool add_result_columns(struct frame *frame, struct error *why)
     }
     return true;
 }
-
-/* ---- engines ---- */
 
 static const struct frame_column engine_columns[] = {
     {.key = "engine", .title = "engine"},

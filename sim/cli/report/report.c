@@ -106,8 +106,6 @@ struct report {
     FILE *out;
 };
 
-/* ---- tables ---- */
-
 enum { OF_PLANS = 1 }; /* the place of plans among `headings` */
 
 /* Write the tables that have rows, the first one under `title`; NULL: no title. */
@@ -286,8 +284,6 @@ static bool write_script(FILE *out, struct error *why)
     fputs("</script>\n", out);
     return ok;
 }
-
-/* ---- how to get it again ---- */
 
 /* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };

@@ -92,8 +92,6 @@ const struct command command_trace_info = {
     .run = trace_info_run,
 };
 
-/* ---- trace verify ---- */
-
 static bool trace_verify_run(const struct arguments *arguments, struct error *why)
 {
     struct trace_summary summary;

@@ -119,8 +119,6 @@ static bool beside_twin_make(struct beside_twin *report, struct error *why)
                       report->is, why);
 }
 
-/* ---- JSON ---- */
-
 enum { DIGITS = 6 };
 
 static bool fit_report_json(const struct beside_twin *report, struct error *why)
@@ -152,8 +150,6 @@ static bool fit_report_json(const struct beside_twin *report, struct error *why)
     putchar('\n');
     return !json.bad || error_set(why, "standard output", 0, "cannot be written");
 }
-
-/* ---- the table ---- */
 
 enum { FIGURE, WAS, IS, WHAT, COLUMNS };
 

@@ -54,8 +54,6 @@ bool miniature_knows(const struct profile *profile, enum miniature_id id, struct
            profile_require(profile, store, 1, miniature_kinds[id].name, why);
 }
 
-/* ---- replay ---- */
-
 bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
                       const struct trace *trace, struct ledger *ledger, struct error *why)
 {

@@ -148,8 +148,6 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
     return !arrays->failed;
 }
 
-/* ---- what source heads want ---- */
-
 static bool add_wanted(void *context, uint32_t stream, uint32_t step, const struct demand *demand,
                        struct error *why)
 {

@@ -302,8 +302,6 @@ bool replay_visit_demands(struct replay_reader *reader, uint32_t sequence, repla
            visit_unions(reader, visit, context, why);
 }
 
-/* ---- what caches begin with ---- */
-
 /* Code 255 stands for hardly any mass (traces/FORMAT.md); here it also marks units not yet taken. */
 enum { TAKEN = 0, LEAST_MASS = 255 };
 

@@ -152,7 +152,7 @@ const char *server_setting_expected(const struct server_option *option);
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_option *option);
 
-/* Take the server's value of an option that is read. None, null and "" say nothing; wrong ones are refused. */
+/* Take the server's value of an option that is read. None, null, "" say nothing; wrong ones are refused. */
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said);
 

@@ -310,8 +310,6 @@ static bool run_time(struct run *run, struct result *result, struct error *why)
     return good;
 }
 
-/* ---- a single step ---- */
-
 bool run_step(const struct setup *setup, const struct run_context *context,
               struct step_answer *answer, struct error *why)
 {
@@ -376,8 +374,6 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
     }
     return good;
 }
-
-/* ---- ranges ---- */
 
 /* The ends of the change: the figure's own range if `by` is 0 (false if it has none), otherwise
  * smaller and larger by `by`. */

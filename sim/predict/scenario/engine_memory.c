@@ -99,8 +99,6 @@ static double sampler_bytes(const struct point *point, double sms)
            (values * rows + scratch) * words * FP32;
 }
 
-/* ---- outside tensors -------------------------------------------------------------------- */
-
 /* Bytes of stack of a thread of vLLM's kernel _topk_topp_kernel: what Triton 3.6.0 compiles it to
  * for a vocabulary of 128 256; larger ones need up to a tenth more. The default is that of other
  * architectures, between them. */

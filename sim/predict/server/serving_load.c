@@ -24,8 +24,6 @@ static int64_t or_never(int64_t ns)
     return ns < 0 ? INT64_MAX : ns;
 }
 
-/* ---- filling up -----------------------------------------------------------------------*/
-
 /* How long the requests that came in the first quarter ran, in the mean: so long a server fills. */
 static double first_times(const struct served *all, size_t count, int64_t last_ns)
 {

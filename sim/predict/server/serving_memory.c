@@ -362,8 +362,6 @@ bool serving_tiers_shared(const struct point *point)
     return tier_kinds[last].shared == SHARED_BY_SERVERS && point_servers(point) > 1;
 }
 
-/* ---- ways -------------------------------------------------------------------------------- */
-
 /* The way between host memory and a tier below it, as one GPU of several has it. Servers use what
  * they share all at the same time. */
 static struct place_link lower_link(const struct point *point, enum tier_id tier,

@@ -12,8 +12,6 @@
 enum { SAME = DIFFERENCE_MOST };
 #define NONE UINT32_MAX
 
-/* ---- groups of keys ---- */
-
 /* Number the groups in which the two differ, in the order of the table. */
 static bool find_groups(struct difference *difference, struct error *why)
 {

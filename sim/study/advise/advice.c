@@ -309,8 +309,6 @@ static bool try_in_turn(const struct scenario *scenario, const struct advice_opt
     return true;
 }
 
-/* ---- all systems ---- */
-
 /* Where every run of every system failed, there is no answer. That nothing fits is one. */
 static bool check_ran(const struct planning *systems, struct error *why)
 {

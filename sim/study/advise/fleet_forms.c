@@ -18,8 +18,6 @@
 /* GPUs of a server: 1, 2, 4, 8. */
 enum { SPLITS = 4, MOST_WEIGHTS = 8 };
 
-/* ---- weights ---- */
-
 /* The shipped 4-bit variant of the model, if it has an id of this model: another model of the same shape
  * is another model. Else the type by its key: engines round weights to fp8 as they start. */
 static bool fleet_weights_set(struct scenario *scenario, const char *weights, struct error *why)

@@ -29,8 +29,6 @@ struct sizing {
     enum fleet_what what; /* of all tries of a round */
 };
 
-/* ---- what a try serves ---- */
-
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
                       struct error *why)

@@ -37,8 +37,6 @@ const struct measured_figure measured_figures[MEASURED_FIGURES] = {
      "measured_rate"},
 };
 
-/* ---- a number ---- */
-
 #define LEAST 1e-6
 #define MOST 1e12
 
@@ -167,8 +165,6 @@ static bool read_details(const json_t *object, const char *path, struct request_
     }
     return good;
 }
-
-/* ---- a summary ---- */
 
 static bool read_summary(const json_t *object, const char *path, struct measured *out,
                          struct error *why)

@@ -336,8 +336,6 @@ static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t 
     return grid_cut(fails, found, enough < most ? enough : most, values, 0);
 }
 
-/* ---- the next round ---- */
-
 uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values)
 {
     if (grid->guess != GRID_NONE) {

@@ -161,8 +161,6 @@ void search_release(struct search *search)
     axis_release(&search->axis);
 }
 
-/* ---- its scenarios ---- */
-
 bool search_scenario(const struct search *search, uint32_t value, struct scenario *out,
                      struct error *why)
 {
