@@ -239,13 +239,13 @@ static bool read_turn(const json_t *object, const struct csv_reader *in, struct 
 }
 
 /* Parts of keys that ask for more than is simulated where their value is above `least`: several answers to a
- * prompt, what is no text, adapters, and what is kept of a prompt without saying which others have it. */
+ * prompt, what is no text, adapters, failures, and what is kept of a prompt without saying who else has it. */
 static const struct {
     const char *part;
     double least;
 } demands[] = {{"best_of", 1}, {"beam", 1},   {"num_return", 1},  {"samples", 1}, {"image", 0},
                {"audio", 0},   {"video", 0},  {"multi_modal", 0}, {"mm_", 0},     {"lora", 0},
-               {"adapter", 0}, {"cached", 0}, {"prefix", 0}};
+               {"adapter", 0}, {"cancel", 0}, {"error", 0},       {"cached", 0},  {"prefix", 0}};
 
 static bool check_demands(struct requests_reading *reading, json_t *object, struct error *why)
 {
@@ -265,7 +265,8 @@ static bool check_demands(struct requests_reading *reading, json_t *object, stru
             json_array_size(value) + json_object_size(value) > 0 && reading->format != &benchmark;
         bool some = full || json_is_true(value) || (text != NULL && text[0] != '\0');
         double amount = some ? INFINITY : json_number_value(value);
-        bool asks = strcmp(key, "n") == 0 && amount > 1;
+        bool asks =
+            (strcmp(key, "n") == 0 && amount > 1) || (text != NULL && strcmp(text, "error") == 0);
         for (size_t i = 0; i < sizeof demands / sizeof *demands; i++) {
             asks = asks || (amount > demands[i].least && strstr(key, demands[i].part) != NULL);
         }

@@ -410,6 +410,7 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {json, "{\"timestamp\": 5, \"n\": 1, \"images\": [\"a.png\"]}\n",
          "'images' is not modelled"},
         {json, "{\"timestamp\": 5, \"lora_name\": \"a\"}\n", "'lora_name' is not modelled"},
+        {json, "{\"timestamp\": 5, \"status\": \"error\"}\n", "'status' is not modelled"},
         {json, "{\"timestamp\": 5, \"cached_tokens\": 80}\n", "'cached_tokens' is not modelled"},
         {"{\"timestamp\": 5, \"input_length\": 7, \"output_length\": 1, \"model\": \"a\"}\n",
          "{\"timestamp\": 5, \"model\": \"b\"}\n", "requests of several models: 'b'"},
