@@ -519,6 +519,11 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
+static int first_number(const char *text)
+{
+    return atoi(text + strcspn(text, "0123456789"));
+}
+
 /* Follow the loops and functions of a shell up to `end`. May what stands there be started several times? Such
  * as "while true" starts a server again. */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
@@ -544,16 +549,21 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         const char *tasks = strstr(at, "--ntasks");
         tasks = tasks != NULL ? tasks : strstr(at, " -n");
         several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
-                  (fnmatch("srun *", at, 0) == 0 && tasks != NULL && tasks < end &&
-                   atoi(tasks + strcspn(tasks, "0123456789")) > 1);
+                  (fnmatch("srun *", at, 0) == 0 &&
+                   (tasks == NULL ? said->tasks : tasks < end && first_number(tasks) > 1));
     }
     return several || said->loops > 0;
 }
 
 bool server_command_read(struct server_text *said, const char *line)
 {
-    const char *rest = line + strspn(line, " \t");
-    bool found = false;
+    const char *rest = line + strspn(line, " \t"), *tasks = strstr(line, "--ntasks");
+    bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
+    said->tasks = said->tasks || (slurm && tasks != NULL && first_number(tasks) > 1);
+    if (slurm && strstr(line, "--array") != NULL && !server_text_overrides(said, "replicas")) {
+        error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
+                     "--set replicas=N, the number of them");
+    }
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
         const char *inner = within_quote(rest, line);

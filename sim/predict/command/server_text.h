@@ -88,10 +88,11 @@ struct server_text {
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     uint64_t
         loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
-    bool branch,
-        names_function; /* a shell's "then" has no "fi" yet; the line before begins a function */
-    size_t once;        /* of the lines that a start has once, those that this one had */
-    unsigned engines;   /* whose metrics state a pool: data-parallel ranks */
+    bool branch;         /* a shell's "then" has no "fi" yet */
+    bool names_function; /* the line before begins a function */
+    bool tasks;          /* a job of Slurm has several */
+    size_t once;         /* of the lines that a start has once, those that this one had */
+    unsigned engines;    /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */

@@ -239,7 +239,7 @@ static bool read_turn(const json_t *object, const struct csv_reader *in, struct 
 }
 
 /* Parts of keys that ask for more than is simulated where their value is above `least`: several answers to a
- * prompt, what is no text, adapters, failures, and what is kept of a prompt without saying who else has it. */
+ * prompt, what is no text, adapters, failures, and tokens kept of a prompt that name no other one. */
 static const struct {
     const char *part;
     double least;
