@@ -222,17 +222,27 @@ static struct frame *fleet_rows(const void *context, bool for_people, struct err
 
 /* ---- the verdict ---- */
 
+/* "2 servers of one GPU each of l40s with vllm, weights in fp8, behind prefix-load" */
+static void say_form(const struct fleet_form *form, uint32_t servers, char text[ADVISE_SENTENCE])
+{
+    char shape[ADVISE_WORDS];
+    bool routed = servers > 1 && form->routing != ROUTINGS;
+    text_append(text, ADVISE_SENTENCE, "%s of %s with %s, weights in %s%s%s",
+                advise_form(servers, form->gpus, shape), form->candidate->machine,
+                form->candidate->system, form->weights, routed ? ", behind " : "",
+                routed ? routing_names[form->routing] : "");
+}
+
 static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const char *tie = form->servers > 0 ? fleet_tie_of(fleet, form) : NULL;
-        char shape[ADVISE_WORDS];
         if (tie != NULL) {
-            text_append(text, ADVISE_SENTENCE, "%s%s of %s with %s, weights in %s (%s)", before,
-                        advise_form(form->servers, form->gpus, shape), form->candidate->machine,
-                        form->candidate->system, form->weights, tie);
+            text_append(text, ADVISE_SENTENCE, "%s", before);
+            say_form(form, form->servers, text);
+            text_append(text, ADVISE_SENTENCE, " (%s)", tie);
             before = ", ";
         }
     }
@@ -310,6 +320,58 @@ static const struct fleet_form *next_below(const struct fleet_size *fleet,
     return found;
 }
 
+/* Cheaper forms that miss a limit by so little that a run may be wrong about it, beside those that are
+ * named as the next below. */
+static void say_near_misses(const struct fleet_size *fleet, const struct fleet_form *best,
+                            const struct fleet_form *below, char text[ADVISE_SENTENCE])
+{
+    static const double nearly = 0.05;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        const struct result *misses = fleet_misses(form);
+        char limits[ADVISE_SENTENCE];
+        if (misses == NULL || form == below || form->is_twin ||
+            fleet_cost(form, form->fewer) >= fleet_cost(best, best->servers) ||
+            (form->grid.violation[form->fewer - 1] > nearly &&
+             !notes_have(misses->notes, NOTE_too_close))) {
+            continue;
+        }
+        text_append(text, ADVISE_SENTENCE, " Nearly: ");
+        say_form(form, form->fewer, text);
+        text_append(text, ADVISE_SENTENCE, ", which %s.",
+                    violation_describe(&fleet->targets, NULL, misses, limits));
+    }
+}
+
+/* No form holds the rate: the one that comes nearest, and whether more servers would help. */
+static void say_nearest(const struct fleet_size *fleet, struct frame *verdict)
+{
+    static const double hardly = 0.05; /* of a first token, in the queue */
+    const struct fleet_form *nearest = NULL;
+    char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
+    text_append(text, sizeof text,
+                "nothing: no form of up to %u GPUs holds %g request%s a second within the limits",
+                fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        bool nearer =
+            nearest == NULL || (form->fewer > 0 && form->grid.violation[form->fewer - 1] <
+                                                       nearest->grid.violation[nearest->fewer - 1]);
+        nearest = form->fewer > 0 && nearer ? form : nearest;
+    }
+    if (nearest != NULL) {
+        const struct result *misses = fleet_misses(nearest);
+        bool waits = result_number(misses, COLUMN(queue_ms)) >
+                     hardly * result_number(misses, COLUMN(ttft_ms));
+        text_append(text, sizeof text, "; nearest: ");
+        say_form(nearest, nearest->fewer, text);
+        text_append(text, sizeof text, ", which %s%s",
+                    violation_describe(&fleet->targets, NULL, misses, limits),
+                    waits ? "" : "; its requests hardly wait, so that more servers would not help");
+    }
+    frame_textf(verdict, VERDICT_run, "%s.", text);
+}
+
 /* What the whole workload took, and what it takes with fewer GPUs. */
 static void say_meets(const struct fleet_size *fleet, const struct fleet_form *best,
                       struct frame *verdict)
@@ -327,6 +389,7 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
         text_append(text, sizeof text, " With %u GPU%s it %s.", gpus, text_plural(gpus),
                     violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
+    say_near_misses(fleet, best, below, text);
     const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
     if (twin->is_twin && twin->fewer == best->servers) {
         text_append(text, sizeof text, " Behind %s it %s.", routing_names[twin->routing],
@@ -393,9 +456,7 @@ static bool fleet_verdict(const struct fleet_size *fleet, const char *model,
     if (answer->result != NULL) {
         return verdict != NULL && fleet_put_answer(fleet, answer, why);
     }
-    frame_textf(verdict, VERDICT_run,
-                "nothing: no form of up to %u GPUs holds %g request%s a second within the limits.",
-                fleet->most_gpus, fleet->rate, plural);
+    say_nearest(fleet, verdict);
     return verdict != NULL;
 }
 

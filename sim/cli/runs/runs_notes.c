@@ -314,15 +314,15 @@ void runs_notes_print_above(const struct runs_notes *notes, const struct scenari
 
 /* ---- below ---- */
 
-/* "(clo, litecache: 3 of 8 runs)", unless it holds for all. */
+/* "(3 of 8 runs: clo, litecache)", unless it holds for all. */
 static void append_whose(const struct remark *remark, uint32_t runs, char line[LINE])
 {
     if (remark->runs < runs) {
-        text_append(line, LINE, " (%s: %u of %u runs)", remark->systems, remark->runs, runs);
+        text_append(line, LINE, " (%u of %u runs: %s)", remark->runs, runs, remark->systems);
     }
 }
 
-/* "note: WORDS (clo, litecache: 3 of 8 runs)", of notes that are always told, or of the others. */
+/* "note: WORDS (3 of 8 runs: clo, litecache)", of notes that are always told, or of the others. */
 static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *out)
 {
     const struct runs_remarks *remarks = &notes->messages;
@@ -372,7 +372,7 @@ static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
     text_append(line, LINE, " %s past what was recorded or measured", past == 1 ? "goes" : "go");
 }
 
-/* How rough all figures are, in one line: "the error is unknown (clo: 1 of 3 runs)", of several kinds one
+/* How rough all figures are, in one line: "the error is unknown (1 of 3 runs: clo)", of several kinds one
  * after the other; how many runs use a curve or a recording past its ends. */
 static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
 {

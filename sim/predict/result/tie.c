@@ -114,6 +114,7 @@ const char *tie_reason(enum tie tie)
         [TIE_BANDS] = "their error bands overlap",
         [TIE_BAND] = "the error band of one reaches the other",
         [TIE_FAMILIES] = "their order changes between recordings",
+        [TIE_ROUGH] = "rates known to a tenth",
     };
     return reasons[tie];
 }

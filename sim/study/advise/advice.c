@@ -582,9 +582,21 @@ bool advice_is_idle(const struct search *search)
            lowest <= grid->violation[search->nearest] + GRID_EQUAL;
 }
 
+/* Is its capacity that of brief runs? */
+static bool is_rough(const struct search *search)
+{
+    return search->depth != NULL && search->depth[search->found] != SEARCH_WHOLE;
+}
+
 enum tie advice_tie(const struct search *a, const struct search *b)
 {
-    return result_tie(advice_result(a), advice_result(b), COLUMN(decode_tokens_per_s));
+    const struct column *column = COLUMN(decode_tokens_per_s);
+    enum tie tie = result_tie(advice_result(a), advice_result(b), column);
+    double x = result_number(advice_result(a), column);
+    double y = result_number(advice_result(b), column);
+    bool near = fmax(x, y) <= (1 + ADVICE_ROUGH_PERCENT / 100.0) * fmin(x, y);
+    bool bands = tie == TIE_BANDS || tie == TIE_BAND;
+    return near && !bands && (is_rough(a) || is_rough(b)) ? TIE_ROUGH : tie;
 }
 
 bool advice_starts(const struct search *search)

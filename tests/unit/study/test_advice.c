@@ -238,6 +238,35 @@ static void the_answer_alone_is_run_whole(void **state)
     release(&asked);
 }
 
+/* Capacities of brief runs are known to a tenth each; those of long ones differ by what they differ. */
+static void capacities_of_brief_runs_are_known_to_a_tenth(void **state)
+{
+    (void)state;
+    struct result results[2];
+    uint8_t brief = SEARCH_BRIEF, whole = SEARCH_WHOLE;
+    struct search a = {.results = &results[0], .depth = &whole, .grid = {.count = 1}}, b = a;
+    struct error why;
+    for (int i = 0; i < 2; i++) {
+        result_init(&results[i]);
+        assert_true(result_text(&results[i], COLUMN(system), "vllm", &why) &&
+                    result_text(&results[i], COLUMN(model), "m", &why) &&
+                    result_text(&results[i], COLUMN(hardware), "h", &why));
+    }
+    b.results = &results[1];
+    result_real(&results[0], COLUMN(decode_tokens_per_s), 110);
+    result_real(&results[1], COLUMN(decode_tokens_per_s), 100);
+    assert_int_equal(advice_tie(&a, &b), TIE_NONE);
+    b.depth = &brief;
+    assert_int_equal(advice_tie(&a, &b), TIE_ROUGH);
+    result_real(&results[1], COLUMN(decode_tokens_per_s),
+                109); /* less than 2 % is not known, either */
+    assert_int_equal(advice_tie(&a, &b), TIE_ROUGH);
+    result_real(&results[1], COLUMN(decode_tokens_per_s), 90);
+    assert_int_equal(advice_tie(&a, &b), TIE_NONE);
+    result_release(&results[0]);
+    result_release(&results[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +277,7 @@ int main(void)
         cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
         cmocka_unit_test(one_idle_request_rules_a_limit_out),
         cmocka_unit_test(the_answer_alone_is_run_whole),
+        cmocka_unit_test(capacities_of_brief_runs_are_known_to_a_tenth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
