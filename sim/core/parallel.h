@@ -36,8 +36,7 @@ struct threads {
 };
 
 /* Start up to `count` threads that run work(context + i * size), i from 0. Signals go to the calling
- * thread; fewer threads than asked for, even none, are enough. The caller joins them, after failure (of
- * memory), too. */
+ * thread; fewer threads than asked for, even none, are enough. The caller joins them, also after a failure. */
 bool threads_start(struct threads *threads, uint32_t count, void *(*work)(void *context),
                    void *context, size_t size, struct error *why);
 void threads_join(struct threads *threads);
@@ -59,6 +58,5 @@ bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *co
 bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
                      void *context, struct error *why);
 
-/* The number of threads that `threads` stands for (0: one per processor that this process may use),
- * at most 256. */
+/* The threads, 256 at most, that `threads` stands for (0: one per processor that this process may use). */
 uint32_t parallel_threads(uint32_t threads);

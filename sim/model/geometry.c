@@ -266,13 +266,6 @@ static struct model alone(const struct model *model)
     return copy;
 }
 
-static struct model plain(const struct model *model)
-{
-    struct model copy = alone(model);
-    copy.weights = copy.experts = copy.narrow = DTYPE_BF16;
-    return copy;
-}
-
 static void count_weights(const struct model *model, uint32_t layer, uint64_t batch, bool active,
                           struct model_part *parts)
 {
@@ -297,8 +290,9 @@ static void weigh_bytes(const struct model *model, uint32_t layer, struct model_
 
 void model_parts(const struct model *model, struct model_part parts[MODEL_PARTS])
 {
-    struct model own = alone(model), values = plain(model);
+    struct model own = alone(model), values = own;
     uint64_t encoders = model->extras.encoders, rows = model->hidden;
+    values.weights = values.experts = values.narrow = DTYPE_BF16;
     memset(parts, 0, MODEL_PARTS * sizeof *parts);
     for (uint32_t l = 0; l < model->layer_count; l++) {
         count_weights(&values, l, UINT64_MAX, false, parts);

@@ -165,8 +165,7 @@ struct server *server_create(const struct server_options *options, const struct 
                              struct error *why);
 void server_destroy(struct server *server); /* NULL is fine */
 
-/* Send request `index`, which arrives at `at_ns`: not before the last one sent, and not after
- * server_due(). */
+/* Send request `index`, which arrives at `at_ns`: not before the last one sent or after server_due(). */
 bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why);
 
 /* When its next iteration begins; INT64_MAX if nothing is left to do. */

@@ -87,8 +87,7 @@ const char *verdict_shape(const char *model, const struct scenario *asked, char 
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
                              const char *model, struct error *why);
 
-/* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of
- * it. */
+/* Fill `start`, the command that starts the advised servers or why there is none, and `answer`. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
 /* Fill `sure`: the error of a run, and what its time rests on where that is unknown. */

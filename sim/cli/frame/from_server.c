@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "core/node.h"
 #include "core/units.h"
+#include "model/sharding.h"
 #include "predict/command/server_text.h"
 #include "server/server_engine.h"
 
@@ -45,7 +46,7 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
     }
     for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys->all[id];
-        if (key->value[0] != '\0' && id != STATED_WEIGHTS_OUTSIDE) {
+        if (key->value[0] != '\0' && id != STATED_WEIGHTS_OUTSIDE && id != STATED_SHARED_RANKS) {
             snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
             char line[16] = "";
             if (key->line > 0) {
@@ -152,6 +153,29 @@ static bool lay_types(const char *file, const struct stated_key *said, struct sc
     return true;
 }
 
+/* Ranks that divide attention alone share all FFNs; here they share experts, and each has the others whole. */
+static bool check_shared(const char *file, const struct stated_key *shared,
+                         const struct model *model, struct error *why)
+{
+    uint32_t dense = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        dense += !model->layers[layer].routed && model->layers[layer].ffn > 0;
+    }
+    if (!model_is_routed(model)) {
+        error_set(why, file, shared->line,
+                  "'%s': '%s' has no experts to share, and ranks that divide "
+                  "its other layers are not modelled",
+                  shared->said, model->name);
+        return error_expect(why, "the command without it, or --set replicas=N for servers apart");
+    }
+    if (dense > 0) {
+        message_note("%s:%d: each rank has the FFNs of %u dense layers whole, as with "
+                     "--moe-dense-tp-size 1",
+                     file, shared->line, dense);
+    }
+    return true;
+}
+
 /* What a server's file leaves to the model that it names. */
 static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
                         struct error *why)
@@ -165,14 +189,17 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
     bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0';
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    bool shared = keys->all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;
-    if (name == NULL || name->kind != NODE_SCALAR || !(length || prefixes || weights || types)) {
+    if (name == NULL || name->kind != NODE_SCALAR ||
+        !(length || prefixes || weights || types || shared)) {
         return true;
     }
     if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
         return false;
     }
     bool good = lay_types(file, &keys->all[STATED_WEIGHTS_DTYPE], scenario, &model, why) &&
+                (!shared || check_shared(file, &keys->all[STATED_SHARED_RANKS], &model, why)) &&
                 (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&
                 (!length || lay_length(file, keys, &model, scenario, why));

@@ -34,7 +34,8 @@ const char *server_setting_expected(const struct server_option *option)
 
 bool server_setting_is_switch(const struct server_option *option)
 {
-    return option->value == SERVER_VALUE_SWITCH || option->value == SERVER_VALUE_SWITCH_OFF;
+    return option->value == SERVER_VALUE_SWITCH || option->value == SERVER_VALUE_SWITCH_OFF ||
+           node_get(option->words, "[Tt]rue") != NULL;
 }
 
 /* Refuse the value, unless an override replaces it. */
@@ -65,7 +66,8 @@ static bool setting_number(const struct server_text *said, const char *value, do
                  (node_get(units, end) != NULL &&
                   node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
     *out *= (double)times;
-    return known && isdigit((unsigned char)plain[plain[0] == '-']) && fabs(*out) < 1e18;
+    const char *digit = plain + (plain[0] == '-' || plain[0] == '+');
+    return known && isdigit((unsigned char)digit[*digit == '.']) && fabs(*out) < 1e18;
 }
 
 /* Read a number; `out` stays empty if it says nothing. 0: not set in a log, where a negative number
@@ -149,7 +151,13 @@ static void take_word(const struct server_option *option, const char *value,
                 const struct node *set = word->children[j];
                 const struct stated_key *key =
                     option->sets != NULL ? key_of(said, option->sets) : NULL;
-                if (strcmp(set->key, "ignored") != 0) {
+                bool ignored = strcmp(set->key, "ignored") == 0;
+                if (strcmp(set->key, "refused") == 0) {
+                    if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
+                        server_text_refuse(said, "'%s' is '%.60s': %s", option->name, value,
+                                           set->text);
+                    }
+                } else if (!ignored) {
                     put(option, set->key, set->text, said);
                 } else if (said->typed && key != NULL && key->value[0] != '\0' && key->implied) {
                     invalid(option, value, "one of it and of what an option before says", said);
@@ -177,6 +185,8 @@ static void take_stated(const struct server_option *option, const char *value,
         invalid(option, value, "its value: variables are not expanded", said);
     } else if (strlen(value) >= sizeof text) {
         invalid(option, value, "fewer than 256 characters", said);
+    } else if (option->value == SERVER_VALUE_WORD) {
+        take_word(option, value, said);
     } else if (server_setting_is_switch(option) && !on && !off) {
         invalid(option, value, expected[option->value], said);
     } else if (server_setting_is_switch(option)) {
@@ -184,8 +194,6 @@ static void take_stated(const struct server_option *option, const char *value,
         on = on == (option->value == SERVER_VALUE_SWITCH);
         const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;
         put(option, option->sets, set != NULL ? set : "", said);
-    } else if (option->value == SERVER_VALUE_WORD) {
-        take_word(option, value, said);
     } else if (option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME) {
         put(option, option->sets, value, said);
     } else if (option->value == SERVER_VALUE_LENGTH &&

@@ -29,7 +29,7 @@ static bool shell_word(const char **at, char *out, size_t size, bool *open)
     char quote = '\0';
     *at += strspn(*at, " \t\v");
     bool redirected = isdigit((unsigned char)**at) && ((*at)[1] == '>' || (*at)[1] == '<');
-    if (**at == '\0' || redirected || strchr("|;&><#\n", **at) != NULL) {
+    if (**at == '\0' || redirected || strchr("|;&><#)\n", **at) != NULL) {
         return false;
     }
     for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
@@ -164,7 +164,9 @@ static void take_json(struct server_text *said, const struct server_option *opti
 static void take(struct server_text *said, const struct server_option *option, const char *typed,
                  const char *value)
 {
-    if (option->value == SERVER_VALUE_NONE) {
+    if (option->usual != NULL && value != NULL && strcasecmp(value, option->usual) == 0) {
+        server_text_pass(said, typed, "it is as a server does without it");
+    } else if (option->value == SERVER_VALUE_NONE) {
         server_text_pass_over(said, option, typed);
     } else if (option->value == SERVER_VALUE_JSON) {
         take_json(said, option, value);
@@ -209,7 +211,10 @@ static void server_command_read_option(struct server_text *said, char *typed, co
             option = server_option_find(said->program, path);
         }
     }
-    option = option != NULL ? option : server_option_shortened(said->program, word);
+    if (option == NULL || strchr(option->name, '*') != NULL) { /* --speculative-algo */
+        const struct server_option *whole = server_option_shortened(said->program, word);
+        option = whole != NULL ? whole : option;
+    }
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     while (!read && next_value(rest, value, sizeof value) &&
            (*rest)[strspn(*rest, " \t\v\"")] != '$') { /* "$@" may be options */
@@ -221,15 +226,11 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     if (read && stands_again(said->program, option, word, *rest)) {
         return;
     }
-    bool usual = option != NULL && !read && option->usual != NULL &&
-                 strcasecmp(given != NULL ? given : value, option->usual) == 0;
-    if (read && given != NULL) {
+    if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
     }
     if (option == NULL) {
         refuse_unknown(said, typed, word);
-    } else if (usual) {
-        server_text_pass(said, typed, "it is as a server does without it");
     } else if (read && (missing || value[0] == '\0')) {
         error_expect(server_text_refuse(said, "'%s' has no value", word), "%s",
                      server_setting_expected(option));

@@ -406,7 +406,7 @@ static bool says(const struct stated_key *key, const char *value)
 /* Where all GPUs are counted in tensor_parallel, as SGLang does, data_parallel are servers of their
  * own, unless the ranks share the layers outside attention: shared_ranks says so, and rank_count,
  * which counts these ranks apart. */
-static void complete_ranks(struct stated_key *all)
+static void complete_ranks(struct server_text *said, struct stated_key *all)
 {
     if (stated_number(&all[STATED_RANK_COUNT], 1) > 1) {
         if (all[STATED_DATA_PARALLEL].value[0] != '\0') {
@@ -418,6 +418,7 @@ static void complete_ranks(struct stated_key *all)
     uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
     uint64_t data = stated_number(&all[STATED_DATA_PARALLEL], 1);
     if (data <= 1) {
+        all[STATED_SHARED_RANKS].value[0] = '\0';
         return;
     }
     /* A command states a step's limits of all ranks that share layers (srt/server_args.py,
@@ -433,6 +434,11 @@ static void complete_ranks(struct stated_key *all)
         all[STATED_DATA_PARALLEL].value[0] = '\0';
     } else if (tensor % data == 0) {
         set_number(&all[STATED_TENSOR_PARALLEL], &all[STATED_TENSOR_PARALLEL], tensor / data, "");
+    } else {
+        said->line = all[STATED_DATA_PARALLEL].line;
+        error_expect(
+            server_text_refuse(said, "%u ranks divide %u GPUs", (unsigned)data, (unsigned)tensor),
+            "a tp that is a multiple of the ranks of --enable-dp-attention");
     }
 }
 
@@ -565,7 +571,7 @@ static bool stated_complete(struct server_text *said, struct error *why)
     }
     complete_engines(said, all);
     if (said->program->ranks_in_tensor) {
-        complete_ranks(all);
+        complete_ranks(said, all);
     }
     if (said->copies > 1) { /* of a server that may be several itself */
         const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
@@ -585,6 +591,16 @@ static bool stated_complete(struct server_text *said, struct error *why)
     }
     if (tiered ? tokens % BLOCK != 0 && page->value[0] != '\0' : tokens > 1) {
         set_number(&all[STATED_PREFIX_BLOCK], page, tokens, "tok");
+    }
+    const struct stated_key *servers = &all[STATED_API_SERVERS];
+    if (stated_number(servers, 1) != stated_number(&all[STATED_DATA_PARALLEL], 1) &&
+        servers->value[0] != '\0') {
+        said->line = servers->line;
+        error_expect(server_text_refuse(said,
+                                        "'%s' is %s: a rank has one process that reads and "
+                                        "sends texts",
+                                        servers->said, servers->value),
+                     "the command without it");
     }
     complete_drafts(all);
     complete_pool(said, all);

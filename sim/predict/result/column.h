@@ -51,8 +51,7 @@ struct column {
         &column_##name;                                                                            \
     }))
 
-/* All columns in order: `column_count` that results store, then those that are put together. Ends with
- * NULL. */
+/* All columns in order: `column_count` that results store, those that are put together, and NULL. */
 extern const struct column *const column_rows[];
 extern const uint32_t column_count;
 
@@ -65,8 +64,7 @@ const struct column *column_find(const char *name);
 const struct column *column_labelled(const char *label);
 const char *column_nearest(const char *text);
 
-/* The column at a place, from 0, among those with a range, or among those of replications; NULL after
- * the last. */
+/* The column at a place, from 0, among those with a range, or of replications; NULL after the last. */
 const struct column *column_ranged(uint32_t place);
 const struct column *column_drawn(uint32_t place);
 

@@ -297,13 +297,6 @@ static bool check_clients(const struct scenario *scenario, const struct point *p
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* Does the CPU take part within a step? An engine schedules a step while the GPU runs another. */
-static bool needs_cpu(const struct mechanisms *m)
-{
-    return mechanisms_offload(m) &&
-           (m->sync != SYNC_GPU || m->manager != MANAGER_GPU || m->launch != LAUNCH_GRAPH);
-}
-
 /* A system runs in versions of one program: in another one that has a system of its own, its parts and its
  * command would be wrong. */
 static bool check_program(const struct scenario *scenario, const struct system_info *system,
@@ -334,7 +327,9 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
 {
     const struct node *node = node_stated(scenario->root, "engine");
     const struct system_info *system = &out->setup.system;
-    bool runs = !needs_cpu(out->setup.mechanisms);
+    const struct mechanisms *m = out->setup.mechanisms; /* no CPU may take part within a step */
+    bool runs = !mechanisms_offload(m) ||
+                (m->sync == SYNC_GPU && m->manager == MANAGER_GPU && m->launch == LAUNCH_GRAPH);
     const char *name = system->engine[0] != '\0' && (serves || runs) ? system->engine : "none";
     if (!node_text(scenario->root, "engine", &name, why) ||
         !server_engine_find(name, node != NULL ? node->file : system->name,

@@ -34,8 +34,7 @@ struct stream_finding {
     bool enough;               /* the figures are known, or are not to be known */
 };
 
-/* The first run. It need not tell how long requests take where a question is asked of requests that arrive
- * one by one. */
+/* The first run. Where a question is asked of single arrivals, it need not tell how long requests take. */
 void stream_stage_first(const struct point *point, const struct stream_question *question,
                         struct stream_stage *out);
 

@@ -26,8 +26,7 @@ struct block_census {
 /* Idle blocks are a doubly linked list through places, one for each number. The block that has been idle
  * longest is in front; place `ids` is the list's end. Behind it are two places for each run: its blocks
  * become idle together, so that a place in the list stands for many. `references` counts one more for a
- * known block, so that a zeroed array holds none: most numbers are never used, and their memory is never
- * touched. */
+ * known block, so that a zeroed array holds none: memory of numbers that are never used is not touched. */
 enum { BLOCK_UNKNOWN = 0, BLOCK_KNOWN = 1 };
 
 struct block_place {

@@ -227,8 +227,7 @@ static uint32_t power_below(uint32_t number)
 }
 
 /* One server of all GPUs, then servers of a power of two, as heads are seldom divided by another number: some
- * GPUs may be left idle. Those that cannot be are left out. Without a number of GPUs, the scenario's own
- * form. */
+ * GPUs may be left idle. Those that cannot be are left out. Without GPUs stated, the scenario's own form. */
 static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
                       struct advice *out, struct error *why)
 {

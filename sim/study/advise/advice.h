@@ -141,8 +141,7 @@ bool advice_on_paper(const struct search *search);
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
 
-/* ADVICE_ROUTER; or ROUTINGS, if the scenario states a router, no prompt begins like another, or none is
- * kept. */
+/* ADVICE_ROUTER; or ROUTINGS, if a router is stated, no prompt begins like another, or none is kept. */
 enum routing advice_routing(const struct scenario *scenario);
 
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */

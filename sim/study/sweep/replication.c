@@ -49,13 +49,6 @@ void replication_ranges(const struct setup *setup, char ranges[17])
     snprintf(ranges, 17, "%016" PRIx64, hash);
 }
 
-/* The family whose recording a replication replays: 0 for a point with one trace. */
-static uint32_t draw_family(const struct point *point, uint32_t replication)
-{
-    double quantile = quantile_of(point->setup.seed, replication, "trace");
-    return (uint32_t)(quantile * point_views(point));
-}
-
 static bool draw_machine(const struct setup *setup, uint32_t replication,
                          struct scaled_profile *out, struct error *why)
 {
@@ -159,7 +152,8 @@ static bool time_seeded(const struct replication_course *course, uint32_t number
 static bool time_drawn(const struct replication_course *course, uint32_t number,
                        const struct profile *machine, double values[DRAWN_MOST], struct error *why)
 {
-    struct drawn_view view = {.family = draw_family(course->point, number)};
+    double quantile = quantile_of(course->point->setup.seed, number, "trace");
+    struct drawn_view view = {.family = (uint32_t)(quantile * point_views(course->point))};
     const struct result *planned = answer_planned(course->answer, view.family);
     if (planned != NULL && !check_timed(planned, number, why)) {
         return false;

@@ -89,7 +89,26 @@ static const struct {
      "sglang serve --model-path m --enable-hicache --tp 8 "
      "--attn-dp-size 4",
      "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=2@1 "
-     "data_parallel=4@1"},
+     "data_parallel=4@1 shared_ranks=yes@1"},
+    {"the type that SGLang's cache came to",
+     "server_args=ServerArgs(model_path='m', kv_cache_dtype='auto')\n"
+     "KV Cache is allocated. dtype: torch.float8_e4m3fn, #tokens: 721408, KV size: 29.1 GB\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@2"},
+    {"shortened options, and flags without a value, of SGLang 0.4",
+     "python -m sglang.launch_server --model-path m --tp 8 --enable-ep-moe --speculative-algo EAGLE3 "
+     "--mem-fraction-static .8",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=8@1 expert_parallel=8@1 "
+     "hbm_usable=0.8@1 drafts.method=eagle3@1"},
+    {"whole experts and their exchange, by a flag",
+     "sglang serve --model-path m --tp 8 --dp 8 --enable-dp-attention --enable-deepep-moe --port 1",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=1@1 data_parallel=8@1 "
+     "expert_parallel=8@1 expert_exchange=all-to-all@1 shared_ranks=yes@1"},
+    {"as many processes for texts as ranks", "vllm serve m -dp 4 --api-server-count 4",
+     "model=m@1 system=vllm@0 data_parallel=4@1"},
+    {"a command in brackets", "( export LMCACHE_CHUNK_SIZE=64; vllm serve m -tp +2 )",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1"},
+    {"variables of CUDA that change nothing",
+     "CUDA_VISIBLE_DEVICES=$GPUS CUDA_LAUNCH_BLOCKING=0 vllm serve m", "model=m@1 system=vllm@0"},
     {"switches that are off",
      "vllm serve m --no-enforce-eager --disable-prefix-caching "
      "--disable-expert-parallel --device-memory-utilization 0.8 --kv-cache-dtype nvfp4",
@@ -276,11 +295,11 @@ static const struct {
      "sglang serve --model-path m --tp 8 --dp 4 --enable-dp-attention --max-running-requests 64 "
      "--chunked-prefill-size 8192",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 data_parallel=4@1 max_sequences=16@1 "
-     "batched_tokens=2048@1"},
+     "batched_tokens=2048@1 shared_ranks=yes@1"},
     {"HiCache of ranks that share layers",
      "sglang serve --model-path m --tp 8 --dp 8 --enable-dp-attention --enable-hicache --hicache-size 100",
      "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=1@1 data_parallel=8@1 "
-     "host_memory=800GB@1"},
+     "host_memory=800GB@1 shared_ranks=yes@1"},
     {"HiCache of servers of their own",
      "sglang serve --model-path m --tp 4 --dp 2 --enable-hicache --hicache-size 100",
      "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=4@1 replicas=2@1 "
@@ -521,6 +540,30 @@ static const struct {
      "f:1: 'hf_overrides': types and sizes of parts"},
     {"server_args=ServerArgs(model_path='m', enable_two_batch_overlap=True)",
      "f:1: 'enable_two_batch_overlap': how GPUs share"},
+    {"sglang serve --model-path m --tp 2 --dp 4 --enable-dp-attention",
+     "f:1: 4 ranks divide 2 GPUs"},
+    {"vllm serve m --api-server-count 4", "f:1: 'api_server_count' is 4: a rank has one process"},
+    {"vllm serve m --load-format gguf", "f:1: 'load_format' is 'gguf': a GGUF has weights"},
+    {"vllm serve m --hf-config-path x", "f:1: '--hf-config-path': this code or file"},
+    {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": \"kv_producer\"}'",
+     "f:1: 'kv_transfer_config.kv_role' is 'kv_producer': prompts and decodes on servers of their own"},
+    {"vllm serve m --speculative-config '{\"model\": \"d\", \"quantization\": \"fp8\"}'",
+     "f:1: 'speculative_config.quantization': the setting of drafts"},
+    {"vllm serve m -O '{\"cudagraph_capture_sizes\": [1, 2]}'",
+     "f:1: 'compilation_config.cudagraph_capture_sizes' is a list"},
+    {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50 vllm serve m",
+     "f:1: 'CUDA_MPS_ACTIVE_THREAD_PERCENTAGE': the GPU is shared"},
+    {"CUDA_VISIBLE_DEVICES=MIG-1 vllm serve m",
+     "f:1: 'CUDA_VISIBLE_DEVICES' is 'MIG-1': a slice of a GPU"},
+    {"TORCHDYNAMO_DISABLE=1 vllm serve m", "f:1: 'TORCHDYNAMO_DISABLE': what it does to the time"},
+    {"sglang:max_total_num_tokens{model_name=\"m\",tp_rank=\"0\",dp_rank=\"1\",engine_type=\"decode\"} 300123.0",
+     "f:1: 'dp_rank' is '1': the metrics are of several ranks: --set data_parallel=N, or --set data_parallel=1 --set "
+     "replicas=N if they share no layers; 'engine_type' is 'decode': prompts and decodes on servers of their own"},
+    {"sglang:max_total_num_tokens{tp_rank=\"1\"} 400123.0\nsglang:spec_accept_length{model_name=\"m\"} 2.4",
+     "f:1: 'tp_rank' is '1': the metrics are of several GPUs: --set tensor_parallel=N; 'spec_accept_length' is '2.4': drafts"},
+    {"vllm:spec_decode_num_drafts_total{engine=\"0\"} 1234.0\nvllm:lora_requests_info{max_lora=\"4\"} 1.0",
+     "f:1: 'spec_decode_num_drafts_total' is '1234.0': drafts are in use: --set drafts.method=METHOD, and the others of "
+     "drafts, or none; 'max_lora' is '4': adapters"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
     {"sglang serve --model-path m --chunked-prefill-size -1",
      "f:1: 'chunked_prefill_size' is '-1'\n  expected: a whole number above 0"},
