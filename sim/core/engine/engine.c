@@ -62,12 +62,6 @@ struct engine {
     size_t edge_count, edge_capacity;
 };
 
-/* `at_ns` + `wait_ns`, or just past the end of time. */
-static int64_t engine_later(int64_t at_ns, int64_t wait_ns)
-{
-    return wait_ns <= ENGINE_LAST_NS - at_ns ? at_ns + wait_ns : ENGINE_LAST_NS + 1;
-}
-
 struct engine *engine_create(struct error *why)
 {
     struct engine *engine = array_zeroed(1, sizeof *engine, why);
@@ -181,7 +175,9 @@ static void start_task(struct engine *engine, engine_task_id id)
     if (task->fixed_ns == 0 && task->moves) {
         begin_flow(engine, id);
     } else {
-        calendar_push(&engine->calendar, engine_later(engine->now_ns, task->fixed_ns), id);
+        int64_t left = ENGINE_LAST_NS - engine->now_ns; /* until the end of time, or just past it */
+        int64_t wait = task->fixed_ns <= left ? task->fixed_ns : left + 1;
+        calendar_push(&engine->calendar, engine->now_ns + wait, id);
     }
 }
 

@@ -148,15 +148,8 @@ static bool prefill_put_exchanges(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COLLECTIVE, sum, kernels, ENGINE_NONE, NULL, why);
 }
 
-/* A synchronous copy holds up all later launches. */
-static bool put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why)
-{
-    return disk_put_leaving(pipe, bytes, left, why) &&
-           (pipe->mechanisms->copy == COPY_ASYNCHRONOUS ||
-            work_put_thread(pipe, PART_LINK, 0, *left, work_trust, NULL, why));
-}
-
-/* K and V exist, and start to leave, after the operators before attention. */
+/* K and V exist, and start to leave, after the operators before attention. A synchronous copy holds up
+ * all later launches. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
     const uint32_t *cohorts = pipe_cohorts(pipe);
@@ -169,7 +162,9 @@ static bool put_pass(struct pipe *pipe, struct error *why)
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
-           (bytes == 0 || put_leaving(pipe, bytes, &left, why)) &&
+           (bytes == 0 || disk_put_leaving(pipe, bytes, &left, why)) &&
+           (bytes == 0 || pipe->mechanisms->copy == COPY_ASYNCHRONOUS ||
+            work_put_thread(pipe, PART_LINK, 0, left, work_trust, NULL, why)) &&
            put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
            work_put_kernel(pipe, PART_COMPUTE, prefill_attention_work(pipe),
                            cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND), ENGINE_NONE, NULL,
