@@ -134,7 +134,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     bool serves = point_serves(point);
     struct pipeline_beside beside = {
         .prompts = serves,
-        .launches = serves && point_launches(point, true),
+        .launches = serves && (point_launches(point, true) || point->workload.graph_sequences > 0),
         .copies = serves && mechanisms_host_prefixes(m),
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {

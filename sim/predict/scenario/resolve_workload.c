@@ -256,6 +256,8 @@ static bool check_effects(const struct scenario *scenario, const struct point *p
         {"compile", "an engine that measures its memory: a version of vLLM",
          point->engine.memory == ENGINE_MEASURED ||
              (point->engine.row != NULL && workload->compile == COMPILE_EAGER)},
+        {"graph_sequences", "an engine with CUDA graphs",
+         point->engine.row != NULL && workload->compile != COMPILE_EAGER},
         {"cache_threshold", "'routing: prefix-load'", balances},
         {"balance_abs_threshold", "'routing: prefix-load'", balances},
         {"balance_rel_threshold", "'routing: prefix-load'", balances},
@@ -424,6 +426,9 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
     };
     struct model *model = &out->setup.model;
     out->setup.engine = server_engine_around(engine, &gpu, point_launches(out, false));
+    if (workload->graph_sequences > 0) {
+        out->setup.engine.most_rows = workload->graph_sequences;
+    }
     if (engine->mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;

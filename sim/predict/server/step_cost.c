@@ -26,6 +26,7 @@ struct step_cost {
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
     bool launches[2];                /* of a step without and with prompts */
+    uint64_t graph_sequences;        /* more of them have no graph; 0: no limit */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct surface *products;            /* of prompts, by the rows of a rank */
@@ -268,7 +269,8 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->launches[false] = point_launches(point, false);
     cost->launches[true] = point_launches(point, true);
-    if (cost->launches[true]) {
+    cost->graph_sequences = point->workload.graph_sequences;
+    if (cost->launches[true] || cost->graph_sequences > 0) {
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
         cost->launch_ns = engine_step_launch_ns(setup, &ignored);
     }
@@ -423,7 +425,9 @@ static double add_overhead(struct step_cost *cost, const struct step_load *load,
                            const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
-    double launch_ns = cost->launches[load->chunk_count > 0] ? cost->launch_ns : 0;
+    bool launched = cost->launches[load->chunk_count > 0] ||
+                    (cost->graph_sequences > 0 && load->decodes > cost->graph_sequences);
+    double launch_ns = launched ? cost->launch_ns : 0;
     struct engine_step_cpu cpu = {load->decodes + chunks, launch_ns, load->copies_ns, load->alone};
     double gpu_ns = decode->ns + added->ns;
     double ns = engine_step_waits_ns(cost->setup, &cpu, gpu_ns);
