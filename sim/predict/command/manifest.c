@@ -161,7 +161,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     const struct node *least = node_get(node, "minReplicas"), *most = node_get(node, "maxReplicas");
     const struct node *kind = node_get(node, "kind");
     replicas = replicas != NULL ? replicas : node_get(node, "parallelism"); /* of a Job */
-    kind = kind != NULL ? kind : node_find(node, "deploy.mode"); /* of Compose */
+    kind = kind != NULL ? kind : node_find(node, "deploy.mode");            /* of Compose */
     bool daemon = kind != NULL && kind->text != NULL &&
                   (strcmp(kind->text, "DaemonSet") == 0 || strcmp(kind->text, "global") == 0);
     bool scaled = node_get(node, "scaleTargetRef") != NULL ||

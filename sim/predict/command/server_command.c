@@ -318,8 +318,10 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         if (value == NULL) {
             continue;
         }
-        name += strncmp(name, "${", 2) == 0 && value[-1] == ':' ? 2 : 0; /* ": ${NAME:=value}" */
-        value[-1] = name > word && value[-1] == ':' ? '\0' : value[-1];
+        if (strncmp(word, "${", 2) == 0 && value[-1] == ':') { /* ": ${NAME:=value}" */
+            name = word + 2;
+            value[-1] = '\0';
+        }
         *value = '\0';
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
