@@ -321,25 +321,6 @@ static bool advise_write_page(const struct arguments *arguments, struct store *s
     return good;
 }
 
-/* A server is explained by its first requests: each figure of the machine serves them twice more. All of
- * them where some are stated to come first and count in no figure. */
-static bool advise_explain(const struct advise_answer *answer, const struct run_context *runs,
-                           struct error *why)
-{
-    enum { EXPLAINED = 100 };
-    struct scenario shorter;
-    bool good = scenario_copy(&answer->scenario, &shorter, why);
-    bool shorten = good && scenario_serves(&shorter) && !scenario_states(&shorter, "limit") &&
-                   !scenario_states(&shorter, "warm_requests");
-    good = good && (!shorten || scenario_values_set(&shorter.values, "limit", EXPLAINED, why));
-    if (good && shorten) {
-        printf("Its first %d requests, which find an empty server, explain it:\n", EXPLAINED);
-    }
-    good = good && explain_print(&shorter, NULL, runs, why);
-    scenario_release(&shorter);
-    return good;
-}
-
 /* More GPUs than a machine has; and ways to share a mixture of experts that were not tried: only
  * `tensor_parallel` and servers apart from each other are. `without` is the option that they exclude. */
 static void print_untold(const struct advise_answer *answer, const char *without, FILE *out)
@@ -401,7 +382,8 @@ static bool print_for_people(const struct arguments *arguments, const struct run
 {
     bool reasons = arguments_given(arguments, ADVISE_WHY);
     print_verdict(answer->verdict, reasons, stdout);
-    bool good = !reasons || answer->result == NULL || advise_explain(answer, runs, why);
+    bool good =
+        !reasons || answer->result == NULL || explain_print(&answer->scenario, NULL, runs, why);
     fputc('\n', stdout);
     return good && print_rows(arguments, answer, why);
 }

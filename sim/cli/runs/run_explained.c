@@ -253,14 +253,14 @@ static const char *why_nothing_is_found(double known, double gpu)
 
 /* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what
  * would change that. Without hashes of prompts nobody knows. */
-static void print_tiers(const struct result *result, FILE *out)
+static void print_tiers(const struct point *point, const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
                                           COLUMN(hit_tokens_pool)};
     double tokens = result_number(result, COLUMN(prompt_tokens)), found = 0;
     double gpu = result_number(result, COLUMN(hit_tokens_gpu)) / tokens;
-    double known = result_number(result, COLUMN(hashed_blocks_hit)) /
-                   fmax(1, result_number(result, COLUMN(hashed_blocks)));
+    const struct requests_hashed *hashed = &point->requests->hashed; /* of a stream, a sample */
+    double known = hashed->all > 0 ? (double)hashed->hits / (double)hashed->all : NAN;
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         const struct cell *cell = result_cell(result, below[i]);
         found += cell->set ? (double)cell->integer / tokens : 0;
@@ -268,6 +268,7 @@ static void print_tiers(const struct result *result, FILE *out)
     if (!result_cell(result, COLUMN(prefix_host_bytes))->set || tokens <= 0 || isnan(known)) {
         return;
     }
+    known = fmax(known, gpu + found); /* a sample begins with nothing */
     fprintf(
         out,
         " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%.",
@@ -283,7 +284,8 @@ static void print_tiers(const struct result *result, FILE *out)
     }
 }
 
-static void write_served(const struct explanation *explanation, FILE *out)
+static void write_served(const struct point *point, const struct explanation *explanation,
+                         FILE *out)
 {
     const struct result *result = &explanation->result;
     double before = 0, after = 0; /* the first tokens, of all requests */
@@ -300,7 +302,7 @@ static void write_served(const struct explanation *explanation, FILE *out)
     }
     print_times(result, before, after, out);
     print_load(result, out);
-    print_tiers(result, out);
+    print_tiers(point, result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
         print_helps(explanation, time, time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT", out);
@@ -438,7 +440,7 @@ static char *times_text(const struct point *point, const char *name, struct resu
     bool good = text_open(&file, why);
     if (good && point_serves(point)) {
         fprintf(file.out, "%s%s", name, name[0] != '\0' ? ": " : "");
-        write_served(&explanation, file.out);
+        write_served(point, &explanation, file.out);
     } else if (good) {
         write_step(&explanation, file.out);
     }

@@ -30,6 +30,8 @@ struct serving {
     size_t refused;               /* those too long, which it lacks */
     struct request_stream stream; /* if they are one */
     struct stream_stage stage;
+    const struct stream_stage
+        *again; /* of another run, whose requests and warm-up it has; NULL: its own */
     struct serving_memory memory;
     double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;
@@ -356,7 +358,7 @@ static bool serve_group(struct serving_group group, uint32_t first, const struct
     if (fleet.is_stream) {
         fleet.count = serving->stream.count;
         fleet.indices = serving->stream.order;
-        fleet.look = serving->stage.number > 0 ? group_look : NULL;
+        fleet.look = serving->stage.number > 0 && serving->again == NULL ? group_look : NULL;
         fleet.context = &group;
     }
     if (balances) {
@@ -494,6 +496,7 @@ static bool serve_stream(struct serving *serving, struct result *result, struct 
     struct step_cost *cost = step_cost_create(point, &range, serving->context, why);
     bool ok = cost != NULL, enough = false;
     stream_stage_first(point, serving->context->question, &serving->stage);
+    serving->stage = serving->again != NULL ? *serving->again : serving->stage;
     while (ok && !enough) {
         struct serving_totals totals = {.steps = 0};
         struct stream_finding finding;
@@ -501,10 +504,16 @@ static bool serve_stream(struct serving *serving, struct result *result, struct 
                                &serving->refused, &serving->stream, why) &&
              serving_prepare(serving, why) && serve_once(serving, cost, true, &totals, why) &&
              stream_stage_judge(point, serving->context->question, &serving->requests,
-                                serving->served, &serving->stage, 0, &totals, &finding, why) &&
-             (!finding.enough || write_times(serving, &totals, result, why));
+                                serving->served, &serving->stage, 0, &totals, &finding, why);
+        if (serving->again != NULL) {
+            finding.enough = true;
+            totals.window.from_ns = serving->stage.warm_ns;
+        }
+        ok = ok && (!finding.enough || write_times(serving, &totals, result, why));
         enough = !ok || finding.enough;
-        if (!enough) {
+        if (enough) {
+            serving->stage.warm_ns = totals.window.from_ns;
+        } else {
             stream_stage_next(point, serving->context->question, &finding, &totals.window,
                               &serving->stage);
         }
@@ -553,14 +562,19 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
            serving_write_found(point, &serving->memory, &found, result, why);
 }
 
-/* With a plan also the columns of the setup. */
+/* With a plan also the columns of the setup. `stage`: of a stream, NULL or that of a run with the same
+ * requests and warm-up; and where it is not `again`, the stage of this run. */
 static bool run_once(const struct point *point, const struct run_context *context,
-                     const struct plan *plan, struct result *result, struct error *why)
+                     const struct plan *plan, bool again, struct stream_stage *stage,
+                     struct result *result, struct error *why)
 {
-    struct serving serving = {.point = point, .context = context};
+    struct serving serving = {.point = point, .context = context, .again = again ? stage : NULL};
     result_init(result);
     bool ok = (plan == NULL || outcome_setup(&point->setup, plan, result, why)) &&
               serving_run_servers(&serving, result, why);
+    if (stage != NULL) {
+        *stage = serving.stage;
+    }
     serving_clear(&serving);
     if (!ok) {
         result_release(result);
@@ -573,7 +587,7 @@ bool serving_again(const struct point *point, const struct run_context *context,
 {
     struct run_context alone = *context; /* draws are parallel already */
     alone.threads = 1;
-    return run_once(point, &alone, NULL, result, why);
+    return run_once(point, &alone, NULL, false, NULL, result, why);
 }
 
 bool serving_run(const struct point *point, const struct run_context *context,
@@ -581,7 +595,7 @@ bool serving_run(const struct point *point, const struct run_context *context,
 {
     struct plan plan = {.batch = 0};
     bool ok = run_plan(&point->setup, context, &plan, why) &&
-              run_once(point, context, &plan, result, why);
+              run_once(point, context, &plan, false, NULL, result, why);
     plan_release(&plan);
     return ok;
 }
@@ -592,6 +606,7 @@ struct serving_trial {
     const struct point *point;
     double by;
     const struct run_context *context;
+    struct stream_stage *stage; /* NULL: of a list */
     struct run_ranges *ranges;
 };
 
@@ -600,12 +615,13 @@ static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, do
 {
     struct point scaled = *trial->point;
     struct scaled_profile profile;
+    struct stream_stage stage = trial->stage != NULL ? *trial->stage : (struct stream_stage){0};
     if (!scaled_profile_init_one(&trial->point->setup.profile, id, scale, &profile, why)) {
         return false;
     }
     scaled.setup.profile = profile.profile;
-    bool ok =
-        engine_memory_set(&scaled, why) && serving_again(&scaled, trial->context, result, why);
+    bool ok = engine_memory_set(&scaled, why) &&
+              run_once(&scaled, trial->context, NULL, trial->stage != NULL, &stage, result, why);
     scaled_profile_release(&profile);
     if (ok) {
         /* Of many requests, their rows would be most of the memory. */
@@ -632,8 +648,10 @@ static bool try_figure(uint32_t index, uint32_t thread, void *context, struct er
            serve_scaled(trial, range->curve, 1 + trial->by, &range->ends[1], why);
 }
 
-/* Requests by which figures are tried: the beginning of a long list. */
+/* Requests by which figures are tried: the beginning of a long list; of a stream as many as tell anything,
+ * the same for each figure, in its steady state. */
 enum { TRIED = 400 };
+static const struct stream_question tried_question = {.most = STREAM_FEWEST};
 
 static bool list_figures(const struct point *point, struct run_ranges *ranges, struct error *why)
 {
@@ -664,13 +682,24 @@ bool serving_ranges(const struct point *point, double by, const struct run_conte
 {
     struct point tried = *point;
     struct requests first = *point->requests;
-    struct serving_trial trial = {&tried, by, context, ranges};
+    struct run_context alone = *context; /* figures are tried in parallel */
+    struct stream_stage stage;
+    struct serving_trial trial = {&tried, by, &alone, NULL, ranges};
     *ranges = (struct run_ranges){.all = NULL};
     result_init(&ranges->base);
     if (!point->workload.timed) {
         return true;
     }
-    if (first.count > point->workload.warm + TRIED) {
+    alone.threads = 1;
+    if (serving_is_stream(point)) {
+        struct result brief;
+        alone.question = &tried_question;
+        if (!run_once(point, &alone, NULL, false, &stage, &brief, why)) {
+            return false;
+        }
+        result_release(&brief);
+        trial.stage = &stage;
+    } else if (first.count > point->workload.warm + TRIED) {
         first.count = point->workload.warm + TRIED;
         tried.requests = &first;
         tried.workload.limit = first.count; /* no stream */
