@@ -4,8 +4,8 @@
  * the first part of the text; and one that begins with the text but for a slip. Of equally near names the one
  * whose length is most alike is nearer, and then the first.
  *
- * Two spellings are the same name if they differ only in case and in what separates their parts:
- * RTX4090, "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */
+ * Two spellings are the same name if they differ only in case and in what separates their parts: RTX4090,
+ * "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */
 #include "core/name.h"
 
 #include <ctype.h>

@@ -2,10 +2,10 @@
  * level is, too. A draw that lasts is the sum of eight bytes of a hash (trace/hash.h), nearly normal; a draw
  * of the step is uniform, which bounds it closely. One counting sort finds the wanted items.
  *
- * Most units are in no row. A first count of the recorded ones bounds the level that is good
- * enough. The other units are tried by the draw that lasts, best first, until no draw of the step
- * can make up for it. A draw of the step is made only for units that it can make good enough; these
- * are few. Loops over units have no branch that depends on a draw. */
+ * Most units are in no row. A first count of the recorded ones bounds the level that is good enough. The
+ * other units are tried by the draw that lasts, best first, until no draw of the step can make up for it. A
+ * draw of the step is made only for units that it can make good enough; these are few. Loops over units have
+ * no branch that depends on a draw. */
 #include "trace/retrieval.h"
 
 #include "core/array.h"

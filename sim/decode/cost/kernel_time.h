@@ -102,9 +102,9 @@ struct kernel kernel_select(const struct profile *profile, double rows, double l
  * many bytes: 2 (n-1)/n of the bytes, against (n-1)/n of the others (nccl-tests, doc/PERFORMANCE.md), or all
  * of them to the one GPU of a send. More than the 8 GPUs of a node are an extrapolation.
  *
- * By the tables of NCCL in ai-dynamo/aiconfigurator 095f58a (six GPUs, 2 to 8 of them), exchanges
- * of 1 MiB and more take 0.8 to 1.4 times as long as follows from all-reduces (median of a table),
- * so such a time is assumed. */
+ * By the tables of NCCL in ai-dynamo/aiconfigurator 095f58a (six GPUs, 2 to 8 of them), exchanges of 1 MiB
+ * and more take 0.8 to 1.4 times as long as follows from all-reduces (median of a table), so such a time is
+ * assumed. */
 struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
                               double bytes);
 

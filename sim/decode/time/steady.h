@@ -79,9 +79,9 @@ void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *id
 
 /* The timing of a batch with many micro-batches, from schedules with few and of few steps.
  *
- * Where whole layers are loaded, the ledger wants the same in each step. If the third reported step
- * then adds to every figure what the second added, and all resources keep step (below), all later
- * steps do so, too, and are not built. */
+ * Where whole layers are loaded, the ledger wants the same in each step. If the third reported step then adds
+ * to every figure what the second added, and all resources keep step (below), all later steps do so, too, and
+ * are not built. */
 
 /* A schedule with at most so many passes of a micro-batch through a layer, some 30 MB of tasks, is
  * built whole unless it has a long run. */

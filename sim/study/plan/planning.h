@@ -1,6 +1,6 @@
-/* A plan: the best value of an axis that meets all targets, for each candidate, and the winner
- * among the candidates. The best value is the smallest, the largest, or the one with the best
- * figure, such as the batch with the most tokens per second.
+/* A plan: the best value of an axis that meets all targets, for each candidate, and the winner among the
+ * candidates. The best value is the smallest, the largest, or the one with the best figure, such as the batch
+ * with the most tokens per second.
  *
  * Each candidate's values are searched (grid.h) in common rounds (rounds.h). If no candidate meets all
  * targets, the search goes on for those that can be met, so that the nearest value misses only what is out of
