@@ -1,5 +1,6 @@
 /* A setup owns its mechanisms, model, drafts and profile, and holds a reference to each of its traces. */
 #include "decode/setup.h"
+#include "core/array.h"
 #include "decode/mechanism_values.h"
 
 #include <math.h>
@@ -26,6 +27,45 @@ struct setup setup_at(const struct setup *setup, uint64_t context)
     own.context = context;
     own.cohorts = NULL;
     return own;
+}
+
+bool setup_grow(struct setup *setup, struct error *why)
+{
+    enum { PARTS = SETUP_MOST_LENGTHS - 3 };
+    const struct mechanisms *m = setup->mechanisms;
+    uint64_t fills = m->budget.unit == UNIT_TOKENS ? (uint64_t)m->budget.value : 0;
+    uint64_t lengths[SETUP_MOST_LENGTHS] = {fills, fills > 0 ? fills + m->granularity : 0};
+    for (uint32_t i = 0; i <= PARTS; i++) {
+        lengths[2 + i] = setup->context - (setup->grows - 1) * (PARTS - i) / PARTS;
+    }
+    uint64_t at = setup->context - setup->grows;
+    setup->cohorts = array_zeroed(SETUP_MOST_LENGTHS, sizeof *setup->cohorts, why);
+    while (setup->cohorts != NULL && at < setup->context) {
+        uint64_t next = setup->context; /* the shortest of those that are left */
+        for (uint32_t i = 0; i < SETUP_MOST_LENGTHS; i++) {
+            next = lengths[i] > at && lengths[i] < next ? lengths[i] : next;
+        }
+        setup->cohorts[setup->cohort_count++].context = at = next;
+    }
+    return setup->cohorts != NULL;
+}
+
+bool setup_grows(const struct setup *setup)
+{
+    return setup->cohorts != NULL && setup->grows > 0;
+}
+
+struct setup setup_length(const struct setup *setup, uint32_t length)
+{
+    struct setup own = setup_at(setup, setup->cohorts[length].context);
+    own.trace = setup->cohorts[length].trace;
+    own.grows -= setup->context - own.context;
+    return own;
+}
+
+struct setup setup_whole(const struct setup *setup)
+{
+    return setup_grows(setup) ? setup_length(setup, setup->cohort_count - 1) : *setup;
 }
 
 bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *own))

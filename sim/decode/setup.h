@@ -25,6 +25,7 @@ struct setup_cohort {
     struct trace *trace;      /* the setup's, or one generated at this context */
 };
 #define SETUP_MOST_COHORTS 128
+#define SETUP_MOST_LENGTHS 7 /* of a context that grows */
 
 /* Sizes of CUDA graphs up to `to` are multiples of `step`. */
 struct graph_sizes {
@@ -76,23 +77,26 @@ struct setup {
     uint64_t context; /* tokens a sequence; of several contexts their mean */
     uint64_t prompt;  /* tokens a sequence, likewise; 0: no prefill is timed */
     uint64_t output;  /* tokens generated a sequence; 0: unspecified */
+    uint64_t grows;   /* last tokens of the context that the run decodes; 0: it stands still */
     uint32_t batch;   /* sequences, or SETUP_BATCH_MAX */
     uint32_t steps;   /* reported, or SETUP_STEPS_ALL */
     int64_t warmup;   /* steps, or SETUP_WARMUP_AUTO */
     uint64_t seed;
     enum policy_order order;
-    struct setup_cohort *cohorts; /* by context, shortest first, owned; NULL: there is one */
-    uint32_t cohort_count;        /* 0 or 2 ... SETUP_MOST_COHORTS */
-    double hbm_usable;            /* share of HBM that may be used */
-    uint64_t hbm_reserve;         /* bytes of that share which stay free */
-    uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
-    uint64_t kv_pool_blocks;      /* of the engine; kv_pool_tokens are then those of so many */
-    uint64_t kv_pool;             /* bytes of each GPU; likewise */
-    bool hybrid_kv;               /* the engine frees what windows no longer reach */
-    uint64_t room[TIER_COUNT];    /* bytes of a tier (tier_kind.room), below host memory those for
+    /* By context, shortest first, owned; NULL: there is one. Of a context that grows, lengths that it
+     * passes: 1 ... SETUP_MOST_LENGTHS, the last one `context`. */
+    struct setup_cohort *cohorts;
+    uint32_t cohort_count;     /* 0 or 2 ... SETUP_MOST_COHORTS */
+    double hbm_usable;         /* share of HBM that may be used */
+    uint64_t hbm_reserve;      /* bytes of that share which stay free */
+    uint64_t kv_pool_tokens;   /* 0: as many as memory holds */
+    uint64_t kv_pool_blocks;   /* of the engine; kv_pool_tokens are then those of so many */
+    uint64_t kv_pool;          /* bytes of each GPU; likewise */
+    bool hybrid_kv;            /* the engine frees what windows no longer reach */
+    uint64_t room[TIER_COUNT]; /* bytes of a tier (tier_kind.room), below host memory those for
                                      prefixes; 0: the profile's */
-    double host_share;            /* of host memory that a server may use; 0: of steps alone, all */
-    bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */
+    double host_share;         /* of host memory that a server may use; 0: of steps alone, all */
+    bool unlimited_memory;     /* every tier has room: a server asks how long a step takes */
 };
 
 /* The cohorts of a setup: its own, or one that is the whole batch. */
@@ -105,6 +109,19 @@ uint32_t setup_queries(const struct setup *setup);
 /* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
  * functions below that use a context expect a setup with a single one. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
+
+/* Fill in the lengths that a context passes which grows, at which it is timed: few, as a step is nearly
+ * linear between them, and those where a window of tokens is full. */
+bool setup_grow(struct setup *setup, struct error *why);
+
+/* Does the context grow in the run? */
+bool setup_grows(const struct setup *setup);
+
+/* The setup at one of these lengths, with its trace; `grows` is then what was decoded up to there. */
+struct setup setup_length(const struct setup *setup, uint32_t length);
+
+/* The setup at its whole context, if that grows; else as it is. */
+struct setup setup_whole(const struct setup *setup);
 
 /* Does it hold at any of the contexts? */
 bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *own));

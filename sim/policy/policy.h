@@ -35,6 +35,7 @@ struct policy_env {
     enum policy_order order;
     uint32_t sinks, recent; /* first and last blocks, which no demand asks for and others keep */
     uint32_t warmup;        /* accesses before the reported ones */
+    double decoded;         /* last blocks that no prompt had: they were decoded */
     double born;            /* blocks that each access adds behind the last, outside any demand */
     uint32_t query_heads;   /* of the group; 0: the trace has no queries */
     uint32_t head_dim;

@@ -24,7 +24,7 @@ uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64
                        why)) {
         return 0;
     }
-    copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks};
+    copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks, 0};
     copies->added += blocks;
     return copies_last(copies);
 }
@@ -55,6 +55,7 @@ double copies_pass(struct copies *copies, double ns, double rate)
         const struct copy copy = copies->items[copies->first++];
         ns -= copy_time(&copy, rate);
         crossed += copy.left_bytes;
+        copies->done_ns += copy.passed_ns + copy_time(&copy, rate);
         copies->done++;
         copies->ended += copy.blocks;
         copies->done_bytes += copy.bytes;
@@ -64,6 +65,7 @@ double copies_pass(struct copies *copies, double ns, double rate)
         double waited = fmin(ns, copy->left_ns);
         double left = fmax(0, copy->left_bytes - (ns - waited) * rate / 1e9);
         copy->left_ns -= waited;
+        copy->passed_ns += ns;
         crossed += copy->left_bytes - left;
         copy->left_bytes = left;
     }

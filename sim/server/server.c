@@ -439,6 +439,8 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
 bool server_finish(struct server *server, bool cut, struct error *why)
 {
     server->totals->end_ns = later(server->replied_ns, server->now_ns);
+    server->totals->saved = server->out[1].ended;
+    server->totals->saves_ns = server->out[1].done_ns;
     server_end_copies(server);
     if (conservation_assert != NULL) {
         conservation_assert(server);

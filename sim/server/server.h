@@ -148,6 +148,8 @@ struct server_totals {
     int64_t end_ns;                               /* of the last step, and of the last answer */
     int64_t busy_ns;                              /* sum over steps */
     int64_t copies_ns[COPY_WAITS];                /* of these and between them, for copies */
+    uint64_t saved;                               /* blocks copied to the first tier below, */
+    double saves_ns;                              /* in so much time */
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
 };
 

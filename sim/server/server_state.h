@@ -12,6 +12,7 @@ struct copy {
     double bytes;
     double left_ns, left_bytes; /* still to go: of the fixed time, and of the bytes */
     uint64_t blocks;            /* only the caller uses them */
+    double passed_ns;           /* since it began */
 };
 
 struct copies {
@@ -20,6 +21,7 @@ struct copies {
     uint64_t done;                    /* the number of the last copy that is done */
     uint64_t added, ended;            /* blocks of all copies so far, and of those that are done */
     double crossed_bytes, done_bytes; /* likewise; the first with the bytes of the pending copy */
+    double done_ns;                   /* from the beginnings of those that are done to their ends */
 };
 
 void copies_release(struct copies *copies);

@@ -102,6 +102,9 @@ picture reuse reuse
 study mass simulate --set model=smollm2-135m --set hardware=a40 --set context=16K --set warmup=32 \
     --set trace=smollm2-135m-return --set 'sweep.system=[fullattn, retroinfer-10pct, h2o, snapkv, streaming-llm]'
 picture mass mass
+study growth simulate --set model=gpt-neox-12b --set hardware=rtx-a6000 --set batch=1 --set context=16384 \
+    --set grows=16256 --set 'sweep.system=[hgca, fullattn]'
+picture growth growth
 study drafts simulate --set model=llama-3.1-8b --set hardware=h100-sxm --set context=32K \
     --set 'sweep.system=[vllm, hisparse]' --set 'sweep.batch=[1, 2, 4, 8, 12]' --set "sweep.drafts=[{count: 0}$(
         printf ', {count: 3, method: eagle3, acceptance: %s}' 40% 60% 80%)]"

@@ -39,6 +39,8 @@ const struct picture_kind picture_kinds[] = {
      "reuse against attention mass, along the threshold of qsac"},
     {"mass", of_runs, "runs whose attention mass is known", "line", 7,
      "attention mass by step, one line per run: what dropping KV costs as a run goes on"},
+    {"growth", of_runs, "runs whose context grows (of --set grows)", "line", 7,
+     "time between tokens while the context grows, with the shortest and longest steps"},
     {"pareto", of_runs, "runs of several batches", "line", 24,
      "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
     {"drafts", of_runs, "runs with drafts, and the same without", "line", 14,

@@ -156,11 +156,11 @@ static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes
 {
     uint64_t block = setup->mechanisms->granularity;
     double paid = budget_tokens(setup, sizes, paid_bytes);
-    double tokens = fmin(paid, (double)setup->context);
-    if (block > setup->context && paid >= (double)block) { /* one block holds the whole context */
+    uint64_t all = (setup->context + block - 1) / block * block; /* the last one may not be full */
+    if (paid >= (double)all) {
         return setup->context;
     }
-    return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
+    return (uint64_t)floor(paid / (double)block + 1e-9) * block;
 }
 
 /* Tokens in the cache of a policy that reuses whole selections: at least one of them, and no more

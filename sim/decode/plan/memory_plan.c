@@ -334,6 +334,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .block_span = (enum block_span)m->block_span,
         .block_candidates = (uint32_t)m->block_candidates,
         .starts_full = true,
+        .decoded = setup->grows,
         .warmup = plan->warmup,
         .steps = plan->steps,
         .rows = plan->rows,

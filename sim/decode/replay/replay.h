@@ -62,6 +62,7 @@ struct replay_plan {
     double manager_unit;    /* tokens of a unit of the cache's manager */
     enum block_span block_span;
     uint32_t block_candidates; /* most blocks that a step touches; 0: all that it wants */
+    uint64_t decoded;          /* last tokens of the context that no prompt had */
     uint32_t warmup;           /* steps replayed and not reported */
     uint32_t steps;            /* steps reported; at most the trace's less warmup */
     const uint32_t *rows; /* [warmup + steps + 1] with drafts: the recorded step of a step's first

@@ -14,7 +14,7 @@
 
 /* ---- keys ---- */
 
-static_assert(sizeof(struct replay_plan) == 248, "every field is part of the hash");
+static_assert(sizeof(struct replay_plan) == 256, "every field is part of the hash");
 
 /* The hash of all fields but heads and policy, whose hash is given. The order is part of the hashes
  * under which runs are stored. */
@@ -48,7 +48,7 @@ static uint64_t hash_common(const struct replay_plan *plan, uint64_t hash)
         plan->rejected_before,
         plan->rows != NULL ? XXH64(plan->rows, rows, 0) : 0,
     };
-    hash = XXH64(shares, sizeof shares, hash);
+    hash = XXH64(shares, sizeof shares, hash + plan->decoded);
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
         const double error[] = {plan->errors[i].page, plan->errors[i].noise,
                                 plan->errors[i].lasting};

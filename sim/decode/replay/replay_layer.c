@@ -77,6 +77,7 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
                              .sinks = job->shape.first_unit,
                              .recent = header->units - job->shape.end_unit,
                              .warmup = job->plan->warmup,
+                             .decoded = (double)job->plan->decoded / job->tokens,
                              .born = 1 / job->tokens,
                              .query_heads = header->has_queries ? group : 0,
                              .head_dim = header->head_dim,

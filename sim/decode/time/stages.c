@@ -436,7 +436,8 @@ static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uin
     if (m->attention != ATTEND_HYBRID || !cpu_attends(pipe->setup, layer)) {
         return split->act_host > 0 ? stages_kept_bytes(pipe, split, layer) : pipe->link_bytes;
     }
-    bool moved = pipe->step % m->granularity == 0;
+    const struct cohort *of = &pipe->plan->cohorts[cohort];
+    bool moved = pipe->step % m->granularity == 0 && of->context > of->sizes.cache_tokens;
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
 }
 

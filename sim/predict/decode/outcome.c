@@ -267,22 +267,25 @@ static int64_t token_ns(const struct setup *setup, int64_t step_ns)
 }
 
 /* Quantiles by nearest rank, so that each is a step that occurred. */
-static bool write_quantiles(const struct setup *setup, const struct timing *timing,
-                            struct result *result, struct error *why)
+bool outcome_spread(const struct setup *setup, struct result *result, struct error *why)
 {
-    int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
-    if (ns == NULL) {
-        return false;
+    uint32_t count = result->step_count;
+    int64_t *ns = array_zeroed(count, sizeof *ns, why);
+    double mean = 0, squares = 0;
+    for (uint32_t s = 0; ns != NULL && s < count; s++) {
+        ns[s] = token_ns(setup, result->steps[s].ns);
+        double off = (double)ns[s] - mean;
+        mean += off / (s + 1);
+        squares += off * ((double)ns[s] - mean);
     }
-    for (uint32_t s = 0; s < timing->steps; s++) {
-        ns[s] = timing->step[s].ns;
+    if (ns != NULL) {
+        result_integer(result, COLUMN(tpot_sd_ms), llround(sqrt(squares / count)));
+        qsort(ns, count, sizeof *ns, compare_ns);
+        result_integer(result, COLUMN(tpot_p50_ms), ns[(count * 50u + 99) / 100 - 1]);
+        result_integer(result, COLUMN(tpot_p99_ms), ns[(count * 99u + 99) / 100 - 1]);
     }
-    qsort(ns, timing->steps, sizeof *ns, compare_ns);
-    uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
-    result_integer(result, COLUMN(tpot_p50_ms), token_ns(setup, ns[p50 - 1]));
-    result_integer(result, COLUMN(tpot_p99_ms), token_ns(setup, ns[p99 - 1]));
     free(ns);
-    return true;
+    return ns != NULL;
 }
 
 /* Mean stalls of a step; returns the sum over all steps. */
@@ -389,9 +392,8 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     outcome_write_way(setup, timing, WAY_OUT, COLUMN(d2h_bytes_per_step), COLUMN(d2h_share),
                       result);
     write_disk(setup, timing, result);
-    return write_quantiles(setup, timing, result, why) &&
-           write_layers(ledger, timing, token_bytes, result, why) &&
-           write_steps(ledger, timing, result, why);
+    return write_layers(ledger, timing, token_bytes, result, why) &&
+           write_steps(ledger, timing, result, why) && outcome_spread(setup, result, why);
 }
 
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
@@ -519,7 +521,7 @@ void outcome_trace_source(const struct setup *setup, bool carrying, char *text, 
         snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
     }
     uint64_t context = source.twin ? source.fitted_context : header->context;
-    if (carrying && setup->cohorts != NULL) {
+    if (carrying && setup->cohorts != NULL && setup->cohort_count > 1) {
         snprintf(to, sizeof to, "→%llu…%llu", (unsigned long long)setup->cohorts[0].context,
                  (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
     } else if (carrying && context != setup->context) {

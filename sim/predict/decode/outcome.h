@@ -37,6 +37,9 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why);
 
+/* Median, 99th percentile and standard deviation of the time of a token, over the result's steps. */
+bool outcome_spread(const struct setup *setup, struct result *result, struct error *why);
+
 /* The time to the first token of a whole batch and, if the scenario sets an output, the rate of
  * output tokens over prefill, which gives the first of them, and decode. Call after outcome_time(). */
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,

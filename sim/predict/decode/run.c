@@ -251,7 +251,8 @@ static bool run_pipeline(const struct run *run, struct timing *timing, struct er
 bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
               struct error *why)
 {
-    struct run run = run_begin(setup, context);
+    const struct setup whole = setup_whole(setup);
+    struct run run = run_begin(&whole, context);
     bool good = run_make_plan(&run, why);
     free(run.cosines);
     *plan = run.plan;
@@ -261,6 +262,9 @@ bool run_plan(const struct setup *setup, const struct run_context *context, stru
 bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why)
 {
     struct run run = run_begin(setup, context);
+    if (setup_grows(setup)) {
+        return true; /* each length asks when it runs */
+    }
     bool good = run_make_plan(&run, why);
     bool asks = good && run.plan.fits && plan_offloaded_heads(&run.plan) > 0;
     for (uint32_t i = 0; asks && good && i < run.plan.cohort_count; i++) {
@@ -339,6 +343,13 @@ struct run *run_open(const struct setup *setup, const struct run_context *contex
         return NULL;
     }
     *run = run_begin(setup, context);
+    if (setup_grows(setup)) {
+        if (!run_growth(setup, context, result, why)) {
+            run_close(run);
+            return NULL;
+        }
+        return run;
+    }
     result_init(result);
     bool good = run_make_plan(run, why) && outcome_setup(run->setup, &run->plan, result, why) &&
                 outcome_memory(run->setup, &run->plan, result, why);
@@ -365,6 +376,9 @@ void run_close(struct run *run)
 bool run_again(const struct run *run, const struct setup *setup, struct result *result,
                struct error *why)
 {
+    if (setup_grows(setup)) {
+        return run_growth(setup, run->context, result, why);
+    }
     struct run again = *run; /* a shallow copy: the run keeps ownership */
     again.setup = setup;
     result_init(result);
@@ -477,7 +491,8 @@ static bool run_make_ranges(struct run *run, struct ranges_work *work, struct er
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
                       struct run_ranges *ranges, struct error *why)
 {
-    struct run run = run_begin(setup, context);
+    const struct setup whole = setup_whole(setup);
+    struct run run = run_begin(&whole, context);
     struct ranges_work work = {&run, ranges, by};
     *ranges = (struct run_ranges){.all = array_zeroed(CURVE_COUNT, sizeof *ranges->all, why)};
     result_init(&ranges->base);
@@ -530,7 +545,8 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    struct run run = run_begin(setup, &context);
+    const struct setup whole = setup_whole(setup);
+    struct run run = run_begin(&whole, &context);
     bool good = run_make_plan(&run, why);
     if (good && !run.plan.fits) {
         good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");

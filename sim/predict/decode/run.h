@@ -4,6 +4,9 @@
  * that run_again() can time them on another machine. run_step() returns only the time of a step, for a
  * server that needs many.
  *
+ * Of a context that grows, a run is several (growth.c): plan, ranges and timeline are those of the whole
+ * context, and run_again() runs it anew.
+ *
  * A result holds what the run computed: memory, hits, times and their basis. The identity of the
  * scenario's point is written by the caller (predict/answer.h).
  */
@@ -32,6 +35,10 @@ struct run;
 struct run *run_open(const struct setup *setup, const struct run_context *context,
                      struct result *result, struct error *why);
 void run_close(struct run *run); /* NULL is fine */
+
+/* The result of a context that grows, without a run to keep; as run_open(), which calls it. */
+bool run_growth(const struct setup *setup, const struct run_context *context, struct result *result,
+                struct error *why);
 
 /* Time the run again. `setup` may differ from the original only in the figures of its machine. Plan
  * and replay stay, and only times and hits are written. The run must fit in memory. Several threads

@@ -288,6 +288,26 @@ static bool check_prompts(const struct scenario *scenario, const struct setup *s
     return true;
 }
 
+/* The lengths of a context that grows. Prompts and outputs have a context of their own, in their middle. */
+static bool find_lengths(const struct scenario *scenario, struct setup *out, struct error *why)
+{
+    static const char *const others[] = {"contexts", "prompt",   "output",
+                                         "drafts",   "workload", NULL};
+    for (size_t i = 0; others[i] != NULL; i++) {
+        if (scenario_states(scenario, others[i])) {
+            scenario_error(scenario, "grows", why, "both 'grows' and '%s' are given", others[i]);
+            return error_expect(why, "one of them: a context grows by a token a step");
+        }
+    }
+    if (out->grows >= out->context) {
+        scenario_error(scenario, "grows", why,
+                       "a context of %llu tokens cannot grow by %llu to its end",
+                       (unsigned long long)out->context, (unsigned long long)out->grows);
+        return error_expect(why, "at most %llu", (unsigned long long)out->context - 1);
+    }
+    return setup_grow(out, why);
+}
+
 bool resolve_size(const struct scenario *scenario, struct setup *out, struct error *why)
 {
     scenario_values_fill(&scenario->values, SCENARIO_SETUP, out);
@@ -298,15 +318,17 @@ bool resolve_size(const struct scenario *scenario, struct setup *out, struct err
         return error_expect(why, "'prompt' as well, such as prompt: 1920");
     }
     return find_contexts(scenario, out, why) && (!of_context || find_prompts(scenario, out, why)) &&
-           check_prompts(scenario, out, why);
+           check_prompts(scenario, out, why) &&
+           (out->grows == 0 || find_lengths(scenario, out, why));
 }
 
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why)
 {
     char text[SETUP_MOST_COHORTS * 32] = "{";
     size_t used = 1;
-    node_remove(root, setup->cohorts == NULL ? "contexts" : "context");
-    if (setup->cohorts == NULL) {
+    bool one = setup->cohorts == NULL || setup_grows(setup);
+    node_remove(root, one ? "contexts" : "context");
+    if (one) {
         return scenario_key_write(root, "context", setup, why);
     }
     for (uint32_t i = 0; i < setup->cohort_count; i++) {

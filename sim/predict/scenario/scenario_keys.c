@@ -173,6 +173,11 @@ const struct scenario_key scenario_keys[] = {
      .most = CONTEXTS_LONGEST / 2, .word = SETUP_PROMPT_OF_CONTEXT},
     {"output", "128", "tokens generated after the prompt; adds e2e_tokens_per_s", WHOLE(TOKENS),
      .words = output_words, .positive = true, SETUP(output), .most = CONTEXTS_LONGEST / 2},
+    {"grows", "12288",
+     "last tokens of the context that the run itself decodes, one a step; default: the context stands "
+     "still",
+     WHOLE(TOKENS), .words = output_words, .positive = true, SETUP(grows), .most = MOST_STEPS,
+     .open = true},
     {"batch", "1", "sequences, or max: as many as fit", WHOLE(COUNT), .words = batch_words,
      .positive = true, SETUP(batch), .most = CONTEXTS_MOST_BATCH, .word = SETUP_BATCH_MAX},
     {"steps", "32", "steps to report; default: all of the trace", WHOLE(COUNT),

@@ -285,6 +285,8 @@ static void add_totals(const struct serving_group *group)
                 blocks.loaded + (serving->memory.prefix.saves_wait ? blocks.saved : 0);
         }
         all->busy_ns += totals->busy_ns;
+        all->saved += totals->saved;
+        all->saves_ns += totals->saves_ns;
         for (int wait = 0; wait < COPY_WAITS; wait++) {
             all->copies_ns[wait] += totals->copies_ns[wait];
         }

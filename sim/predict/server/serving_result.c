@@ -459,6 +459,10 @@ static void serving_times_write_rates(const struct point *point,
     result_real(result, COLUMN(decode_tokens_per_s), rate);
     result_real(result, COLUMN(tokens_per_s_per_gpu), rate / gpus);
     price_write(&point->setup.profile, result);
+    if (totals->saved > 0) {
+        result_integer(result, COLUMN(copy_out_ms),
+                       llround(totals->saves_ns / (double)totals->saved));
+    }
     result_real(result, COLUMN(gpu_busy_share),
                 (double)totals->busy_ns /
                     ((double)(totals->end_ns - totals->warm_ns) * (double)point_servers(point)));

@@ -46,7 +46,9 @@ struct serving_totals {
     uint64_t crossed_blocks; /* loaded and saved; without the fetches of steps */
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
     int64_t copies_ns[COPY_WAITS];
-    int64_t warm_ns;                              /* what was before it is in no total */
+    uint64_t saved;  /* blocks copied to the first tier below the GPU, */
+    double saves_ns; /* in so much time */
+    int64_t warm_ns; /* what was before it is in no total */
     struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
     struct series series;                         /* owned */
     struct gaps gaps;                             /* between tokens */

@@ -27,6 +27,7 @@ static void copies_are_made_one_after_the_other(void **state)
     assert_true(copies_pass(&copies, 60, 2e9) == 70); /* 25 ns, 5, and all 10 left */
     assert_int_equal(copies.done, 2);
     assert_true(copies.ended == 16);
+    assert_true(copies.done_ns == 60 + 25 + 5 + 10);
     assert_int_equal(copies_last(&copies), 2);
     assert_true(copies_time(&copies, 2, 1e9) == 0);
     copies_release(&copies);
