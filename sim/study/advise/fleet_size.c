@@ -9,15 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Numbers of servers of a form that are tried in a round; and of how many servers one more or less makes no
- * difference that a run could tell. */
-enum { A_ROUND = 2, MANY = 32 };
+enum { A_ROUND = 2 }; /* numbers of servers of a form that are tried in a round */
 
 /* What the tries of a round serve. */
 enum fleet_what {
     FLEET_AT_ONCE, /* cheap: one server, a few requests at once */
     FLEET_BRIEF,   /* so many servers: do they hold the rate, as far as few requests tell? */
-    FLEET_LONG,    /* the answer's servers, or fewer or more, as far as more tell */
     FLEET_FULL,    /* the answer, until its figures are known */
 };
 
@@ -38,7 +35,6 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     const struct fleet_form *form = &fleet->forms[line];
     switch (sizing->what) {
     case FLEET_BRIEF:
-    case FLEET_LONG:
     case FLEET_FULL:
         return fleet_scenario(fleet, form, value + 1, out, why);
     default:
@@ -77,7 +73,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         }
         break;
     case FLEET_BRIEF:
-    case FLEET_LONG:
     case FLEET_FULL:
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
         grid_put(&form->grid, value, violation);
@@ -100,7 +95,6 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     values[0] = 0;
     switch (sizing->what) {
     case FLEET_BRIEF:
-    case FLEET_LONG:
         return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
     case FLEET_FULL:
         values[0] = form->servers - 1;
@@ -144,14 +138,13 @@ static void runs_release(struct fleet_form *form)
 }
 
 /* Begin to search a form's servers, 1 to `most`, at a guess. */
-static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, uint32_t apart,
-                  struct error *why)
+static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, struct error *why)
 {
     runs_release(form);
     form->runs = array_zeroed(most, sizeof *form->runs, why);
     form->searched = form->runs != NULL && grid_init(&form->grid, most, why);
     if (form->searched) {
-        grid_near(&form->grid, (guess < most ? guess : most) - 1, apart, apart);
+        grid_near(&form->grid, (guess < most ? guess : most) - 1, 1, 1);
     }
     return form->searched;
 }
@@ -189,7 +182,7 @@ static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_fo
 static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
                         struct error *why)
 {
-    return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), 1, why);
+    return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), why);
 }
 
 /* Of the machine whose first form this is, and which has no answer yet, the form that is probably the
@@ -258,15 +251,14 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
     struct fleet_form *twin = best + 1;
     *begun = best->routing == ADVICE_ROUTER && best->servers > 1 && twin->grid.count == 0;
     if (*begun) {
-        twin->is_long = true;
-        return begin(twin, best->servers, best->servers, 1, why);
+        return begin(twin, best->servers, best->servers, why);
     }
     return true;
 }
 
-/* As many servers of the answer as few requests tell, and fewer or more, are asked of more. Then they are run
- * until their figures are known. Where they do not hold the rate then, more are tried, or another form
- * that costs no more than these; and where they do, their twin. */
+/* As many servers of the answer as few requests tell are run until their figures are known. Where they do not
+ * hold the rate then, more are tried, or another form that costs no more than these; and where they do, their
+ * twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -278,20 +270,17 @@ static bool confirm(struct sizing *sizing, struct error *why)
         if (!good || best == NULL) {
             break;
         }
-        if (best->is_long && (!sizing->is_stream || best->full == best->servers)) {
+        if (!sizing->is_stream || best->full == best->servers) {
             bool begun;
             good = begin_twin(best, &begun, why);
             if (!begun) {
                 break;
             }
-        } else if (!best->is_long) {
-            good = begin(best, best->most_servers, best->servers, 1 + best->servers / MANY, why);
-            best->is_long = true;
         } else {
             good = fleet_try(sizing, FLEET_FULL, why);
             best->searched = true;
         }
-        good = good && search(sizing, FLEET_LONG, why);
+        good = good && search(sizing, FLEET_BRIEF, why);
     }
     return good;
 }

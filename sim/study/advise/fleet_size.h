@@ -59,7 +59,6 @@ struct fleet_form {
     struct grid grid;    /* of the number of servers, less one */
     struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */
-    bool is_long;        /* its runs were as long as the answer's are asked of */
     uint32_t servers;    /* that hold the rate; 0: none do */
     uint32_t full;       /* servers that were run until their figures were known */
     bool ample;          /* and meet each limit on a time by a tenth */
