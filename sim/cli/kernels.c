@@ -6,9 +6,7 @@
 #include "cli/frame/command.h"
 #include "core/text.h"
 #include "decode/cost/attention.h"
-#include "predict/result/note.h"
 #include "tables/frame.h"
-#include "tables/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -291,19 +289,6 @@ static const struct frame_column columns[COLUMNS] = {
     [FIGURES] = {.key = "figures", .title = "figures"},
 };
 
-static void print_kernel_note(const struct profile *profile, const struct shape *shape)
-{
-    bool multiplies = shape->op == PRODUCT || shape->op == EXPERT_PRODUCTS;
-    const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
-    if (lacking != NULL) {
-        json_t *note =
-            note_make(NOTE_no_products, note_text(lacking), note_text(dtype_name(shape->dtype)));
-        putchar('\n');
-        table_line("note: ", note_words(note), stdout);
-        json_decref(note);
-    }
-}
-
 static struct frame *kernel_frame(const struct profile *profile, const struct shape *shape,
                                   struct error *why)
 {
@@ -344,9 +329,6 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
     bool json = arguments_given(arguments, JSON);
     struct frame *frame = ok ? kernel_frame(&profile, &shape, why) : NULL;
     ok = frame != NULL && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
-    if (ok && !json) {
-        print_kernel_note(&profile, &shape);
-    }
     frame_destroy(frame);
     profile_release(&profile);
     return ok;
