@@ -36,7 +36,7 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
            a->unrotated == b->unrotated && a->routed == b->routed && a->ffn == b->ffn &&
            a->experts == b->experts && a->experts_per_token == b->experts_per_token &&
            a->shared_experts == b->shared_experts && a->shares_index == b->shares_index &&
-           a->exempt == b->exempt && a->narrow == b->narrow;
+           a->exempt == b->exempt;
 }
 
 static const struct layer_kind *geometry_kind_of(const struct model *model, uint32_t layer)
@@ -292,7 +292,7 @@ void model_parts(const struct model *model, struct model_part parts[MODEL_PARTS]
 {
     struct model own = alone(model), values = own;
     uint64_t encoders = model->extras.encoders, rows = model->hidden;
-    values.weights = values.experts = values.narrow = DTYPE_BF16;
+    values.weights = values.experts = DTYPE_BF16;
     memset(parts, 0, MODEL_PARTS * sizeof *parts);
     for (uint32_t l = 0; l < model->layer_count; l++) {
         count_weights(&values, l, UINT64_MAX, false, parts);

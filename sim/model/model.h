@@ -141,9 +141,7 @@ struct model_layer {
     bool routed;                 /* mixture of experts */
     uint32_t ffn;                /* width of the dense FFN, or of one expert; 0: there is no FFN */
     uint32_t experts, experts_per_token, shared_experts;
-    /* Bits of enum model_module: matrices left in bf16; of a mixed quantisation, those
-     * of the type with fewer bits. */
-    uint32_t exempt, narrow;
+    uint32_t exempt; /* bits of enum model_module: matrices left in bf16 */
 };
 
 /* Gated delta rule, Kimi's delta attention, Mamba-2. */
@@ -198,8 +196,7 @@ struct model {
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
     struct model_scales scales;
     uint32_t fp8_block; /* rows and columns of a checkpoint in fp8 that share a scale; 0: others */
-    enum dtype narrow;  /* of a mixed quantisation */
-    bool exempt_head, narrow_head; /* the output head is in bf16, or of that type */
+    bool exempt_head;   /* the output head is in bf16 */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */

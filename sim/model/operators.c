@@ -57,12 +57,10 @@ static void operator_project(struct share *share, enum model_module module, uint
 {
     const struct model *model = share->model;
     bool exempt = (share->layer->exempt >> module & 1) != 0;
-    bool narrow = (share->layer->narrow >> module & 1) != 0;
     bool expert = module >= MODULE_EXPERT_GATE && module <= MODULE_EXPERT_DOWN;
     share->op->neurons = module >= MODULE_GATE && module <= MODULE_DOWN;
     operator_multiply(share,
                       exempt   ? DTYPE_BF16
-                      : narrow ? model->narrow
                       : expert ? model->experts
                                : model->weights,
                       in, out);
@@ -552,9 +550,8 @@ static void edge_operators(struct share *share)
     }
     operator_norm(share, "norm", MODEL_EDGE, 4);
     bool plain = model->tied_embeddings || model->exempt_head;
-    enum dtype dtype = model->narrow_head ? model->narrow : model->weights;
     operator_begin(share, "head", MODEL_EDGE);
-    operator_multiply(share, plain ? DTYPE_BF16 : dtype, hidden, words);
+    operator_multiply(share, plain ? DTYPE_BF16 : model->weights, hidden, words);
     operator_end(share, 0, hidden + words);
 }
 

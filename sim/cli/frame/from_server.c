@@ -139,7 +139,7 @@ static bool lay_types(const char *file, const struct stated_key *said, struct sc
         return false;
     }
     if (model->stored_bytes > 0 || said->value[0] == '\0') {
-        model->weights = model->experts = model->narrow = stated;
+        model->weights = model->experts = stated;
     } else if (stated != model->weights && stated != model->experts &&
                !(stated == DTYPE_INT4 && model->weights == DTYPE_INT8)) {
         error_set(why, file, said->line, "'%s' is %s, but the weights of '%s' are %s", said->said,

@@ -286,7 +286,7 @@ static bool apply_options(const struct model_options *options, const char *origi
                           struct model *model, struct error *why)
 {
     if (options->weights >= 0) {
-        model->weights = model->experts = model->narrow = (enum dtype)options->weights;
+        model->weights = model->experts = (enum dtype)options->weights;
     }
     model->kv = options->kv < 0 ? model->kv : (enum dtype)options->kv;
     model->tensor_parallel = options->tensor_parallel;

@@ -74,15 +74,27 @@ static bool plain_pattern(const char *entry, char plain[PATTERN_SIZE])
     return length > 0;
 }
 
-/* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
-struct exempt_pattern {
-    char text[PATTERN_SIZE + 4];
-};
-
-static bool exempt_read(const struct node *config, const char *key, const char *entry,
-                        struct exempt_pattern *out, struct error *why)
+/* Bits of enum model_module: the matrices of `layer` that a pattern covers. */
+static uint32_t exempt_modules(const char *pattern, uint32_t layer)
 {
-    char plain[PATTERN_SIZE];
+    const struct node *modules = architecture_list("modules");
+    uint32_t covered = 0;
+    for (int module = 0; module < MODULE_COUNT; module++) {
+        const struct node *names = node_get(modules, module_words[module]);
+        for (size_t i = 0; names != NULL && i < names->count; i++) {
+            char path[64];
+            snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
+            covered |= fnmatch(pattern, path, 0) == 0 ? 1U << module : 0;
+        }
+    }
+    return covered;
+}
+
+/* The pattern of an entry matches ".COMPONENT.COMPONENT." */
+static bool exempt_one(const struct node *config, const char *key, const char *entry,
+                       struct model *model, struct error *why)
+{
+    char plain[PATTERN_SIZE], pattern[PATTERN_SIZE + 4];
     if (entry == NULL || !plain_pattern(entry, plain)) {
         field_error(config, key, why, "has '%.100s'", entry != NULL ? entry : "no text");
         return error_expect(why, "names of modules, 'a.*.b' or 're:.*b'");
@@ -95,41 +107,10 @@ static bool exempt_read(const struct node *config, const char *key, const char *
     bool part = method != NULL && strcmp(method->text, "awq") == 0;
     size_t length = strlen(plain);
     plain[length - (!part && plain[length - 1] == '.')] = '\0'; /* "model.layers.0." */
-    snprintf(out->text, sizeof out->text, part ? "*%s*" : "*.%s.*", skip_prefix(plain));
-    return true;
-}
-
-/* Bits of enum model_module: the matrices of `layer` that it covers. */
-static uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
-{
-    const struct node *modules = architecture_list("modules");
-    uint32_t covered = 0;
-    for (int module = 0; module < MODULE_COUNT; module++) {
-        const struct node *names = node_get(modules, module_words[module]);
-        for (size_t i = 0; names != NULL && i < names->count; i++) {
-            char path[64];
-            snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
-            covered |= fnmatch(pattern->text, path, 0) == 0 ? 1U << module : 0;
-        }
-    }
-    return covered;
-}
-
-static bool exempt_covers_head(const struct exempt_pattern *pattern)
-{
-    return fnmatch(pattern->text, ".lm_head.", 0) == 0;
-}
-
-static bool exempt_one(const struct node *config, const char *key, const char *text,
-                       struct model *model, struct error *why)
-{
-    struct exempt_pattern pattern;
-    if (!exempt_read(config, key, text, &pattern, why)) {
-        return false;
-    }
-    model->exempt_head |= exempt_covers_head(&pattern);
+    snprintf(pattern, sizeof pattern, part ? "*%s*" : "*.%s.*", skip_prefix(plain));
+    model->exempt_head |= fnmatch(pattern, ".lm_head.", 0) == 0;
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        model->layers[layer].exempt |= exempt_modules(&pattern, layer);
+        model->layers[layer].exempt |= exempt_modules(pattern, layer);
     }
     return true;
 }
@@ -345,73 +326,14 @@ static bool read_compressed(const struct node *config, struct model *model, stru
     return read_kv_scheme(config, model, why);
 }
 
-/* ---- mixed formats ----
- *
- * An entry is the path of a module, or of all experts of a layer, and its format:
- *     "model.layers.3.mlp.up_proj": {"quant_algo": "W4A16_NVFP4", "group_size": 16}
- * Of the two types in use one has 8 bits and the other 4. A module without an entry is not
- * quantised, so all begin exempt. */
-
-static const char *const mixed_formats[] = {"FP8", "NVFP4", "W4A16_NVFP4", NULL};
-
-static bool read_module(const struct node *layers, const struct node *entry, struct model *model,
-                        struct error *why)
-{
-    struct exempt_pattern pattern;
-    int format = -1;
-    if (!node_word(entry, "quant_algo", mixed_formats, &format, why) ||
-        (format < 0 && !node_error(entry, why, "'%s' has no 'quant_algo'", entry->key)) ||
-        !exempt_read(layers, entry->key, entry->key, &pattern, why)) {
-        return false;
-    }
-    bool narrow = format > 0; /* 4 bits */
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        struct model_layer *layer = &model->layers[i];
-        uint32_t covered = exempt_modules(&pattern, i);
-        layer->exempt &= ~covered;
-        layer->narrow |= narrow ? covered : 0;
-    }
-    if (exempt_covers_head(&pattern)) {
-        model->exempt_head = false;
-        model->narrow_head = narrow;
-    }
-    return true;
-}
-
-static bool mixed_read(const struct node *config, struct model *model, struct error *why)
-{
-    const struct node *layers;
-    if (!field_inside(config, "quantized_layers", NODE_MAP, &layers, why)) {
-        return false;
-    }
-    size_t count = layers != NULL ? layers->count : 0;
-    size_t most = EXEMPT_MOST_PAIRS / model->layer_count;
-    if (count == 0 || count > most) {
-        field_error(config, "quantized_layers", why, "has %zu modules", count);
-        return error_expect(why, "the format of each quantised module, from 1 to %zu", most);
-    }
-    model->weights = DTYPE_FP8;
-    model->narrow = DTYPE_NVFP4;
-    model->exempt_head = true;
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        model->layers[i].exempt = (1U << MODULE_COUNT) - 1;
-    }
-    bool ok = true;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = read_module(layers, layers->children[i], model, why);
-    }
-    return ok;
-}
-
 /* ---- methods ---- */
 
 /* NVIDIA's ModelOpt names its formats, or describes them as compressed-tensors does. */
 static bool read_modelopt(const struct node *config, struct model *model, struct error *why)
 {
     static const char *const kv_algorithms[] = {"FP8", "NVFP4", NULL};
-    static const char *const algorithms[] = {"FP8", "NVFP4", "MIXED_PRECISION", NULL};
-    static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4, DTYPE_FP8};
-    enum { MIXED = 2 };
+    static const char *const algorithms[] = {"FP8", "NVFP4", NULL};
+    static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4};
     int algorithm = -1, kv = -1;
     if (!node_word(config, "quant_algo", algorithms, &algorithm, why) ||
         !node_word(config, "kv_cache_quant_algo", kv_algorithms, &kv, why)) {
@@ -422,9 +344,6 @@ static bool read_modelopt(const struct node *config, struct model *model, struct
     }
     model->weights = dtypes[algorithm];
     model->kv = kv >= 0 ? dtypes[kv] : model->kv;
-    if (algorithm == MIXED) {
-        return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
-    }
     return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
 }
 

@@ -74,9 +74,8 @@ static void impossible_values_are_refused_by_key(void **state)
          "{'quant_method': 'fp8', 'modules_to_not_convert': ['model.layers.1.mlp.experts.7']}",
          "c.json:1 'modules_to_not_convert' 'model.layers.1.mlp.experts.7'"},
         {llama, "quantization_config",
-         "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION', 'quantized_layers':"
-         " {'lm_head': {'quant_algo': 'MXFP8'}}}",
-         "c.json:1 'MXFP8' 'quant_algo' nearest 'FP8'"},
+         "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION'}",
+         "c.json:1 'MIXED_PRECISION' 'quant_algo'"},
         {llama, "quantization_config", "{'quant_method': 'modelopt', 'quant_algo': 'W4A8_AWQ'}",
          "c.json:1 'W4A8_AWQ' 'quant_algo'"},
         {llama, "quantization_config",
@@ -585,52 +584,6 @@ static void exemptions_match_whole_components(void **state)
     }
 }
 
-/* Two types, and bf16 for what has none. In layer 1 Q is fp8 and the FFN nvfp4; K has no entry, and
- * the head is nvfp4: 1000 x 64 values of 4.5 bits. */
-static void mixed_formats_are_those_of_each_module(void **state)
-{
-    (void)state;
-    struct model model = parsed(llama, "quantization_config",
-                                "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION',"
-                                " 'kv_cache_scheme': {'num_bits': 8, 'type': 'float'},"
-                                " 'quantized_layers': {'lm_head': {'quant_algo': 'NVFP4'},"
-                                " 'model.layers.1.self_attn.q_proj': {'quant_algo': 'FP8'},"
-                                " 'model.layers.1.mlp.up_proj': {'quant_algo': 'W4A16_NVFP4'}}}");
-    uint32_t all = BIT(MODULE_COUNT) - 1;
-    assert_int_equal(model.weights, DTYPE_FP8);
-    assert_int_equal(model.narrow, DTYPE_NVFP4);
-    assert_int_equal(model.kv, DTYPE_FP8);
-    assert_int_equal(model.layers[0].exempt, all);
-    assert_int_equal(model.layers[1].exempt, all & ~BIT(MODULE_QUERY) & ~BIT(MODULE_UP));
-    assert_int_equal(model.layers[1].narrow, BIT(MODULE_UP));
-    assert_int_equal(model_edge_weight_bytes(&model), 2 * (1000 * 64 + 64) + 1000 * 64 * 9 / 16);
-    model_release(&model);
-}
-
-/* Each entry is held against each layer, so more layers allow fewer. */
-static void mixed_formats_are_no_more_than_can_be_matched(void **state)
-{
-    (void)state;
-    json_t *all = json_object(), *config = json_of(llama);
-    struct model model;
-    struct error why;
-    for (int i = 0; i < 1025; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "model.layers.%d.mlp.up_proj", i);
-        json_object_set_new(all, name, json_pack("{s:s}", "quant_algo", "FP8"));
-    }
-    json_object_set_new(config, "num_hidden_layers", json_integer(1024));
-    json_object_set_new(config, "quantization_config",
-                        json_pack("{s:s, s:s, s:o}", "quant_method", "modelopt", "quant_algo",
-                                  "MIXED_PRECISION", "quantized_layers", all));
-    char *text = json_dumps(config, 0);
-    assert_false(parse(text, NULL, NULL, &model, &why));
-    free(text);
-    assert_non_null(strstr(why.found, "has 1025 modules"));
-    assert_non_null(strstr(why.expected, "from 1 to 1024"));
-    json_decref(config);
-}
-
 static void patterns_of_many_stars_end_soon(void **state)
 {
     (void)state;
@@ -806,8 +759,6 @@ int main(void)
         cmocka_unit_test(scales_are_counted_by_the_groups_of_the_config),
         cmocka_unit_test(quantisation_that_is_not_understood_is_refused),
         cmocka_unit_test(exemptions_match_whole_components),
-        cmocka_unit_test(mixed_formats_are_those_of_each_module),
-        cmocka_unit_test(mixed_formats_are_no_more_than_can_be_matched),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
         cmocka_unit_test(a_quantisation_that_is_not_read_is_refused),
