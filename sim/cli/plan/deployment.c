@@ -70,7 +70,7 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
         V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
-        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER)
+        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(ROUTER_COMMAND), V(ROUTER_PACKAGE)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -318,8 +318,16 @@ static bool deployment_put_values(const struct deployment *deployment, const str
     put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
                    values[PREDICTION]);
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
+    const char *policy = routings[point->workload.routing].policy;
+    const struct server_program *program = server_program_of(values[COMMAND], why);
     if (point->workload.routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0') {
-        text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router");
+        bool starts = policy != NULL && program != NULL;
+        text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router%s",
+                    starts ? "; that of router.yaml is" : "");
+        if (starts) {
+            snprintf(values[ROUTER_COMMAND], LINE, "%s --policy %s", program->router, policy);
+            snprintf(values[ROUTER_PACKAGE], LINE, "%s", program->router_package);
+        }
     }
     snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
@@ -362,6 +370,8 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
+    good = good && (values[ROUTER_COMMAND][0] == '\0' ||
+                    fill_template("router.yaml", folder, "router.yaml", values, why));
     return good && write_scenario_file(deployment, folder, why);
 }
 
