@@ -200,20 +200,25 @@ struct model {
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
+    float *query_importance; /* [layer_count * query_heads], by KV head, owned; NULL: none said */
     char importance_source[128];
-    bool importance_drawn; /* from the tables of other models */
+    bool importance_drawn, queries_drawn; /* from the tables of other models */
 };
 
 /* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
- * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is its importance
+ * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is the importance of its heads
  * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read
  * (NULL: none). On failure `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
-/* Draw the importance of each head of a model without a table from the tables that ship, which are
- * of two models of 8B: one head of theirs for each, at the same depth. */
-bool model_draw_importance(struct files *files, uint64_t seed, struct model *model,
-                           struct error *why);
+/* Draw importances that a model's table does not say, of heads at the same depth of models whose tables ship.
+ * Each of MODEL_DRAWS draws takes its KV heads from another model, so that a range over draws is one over
+ * models. Query heads are like those of Llama-2-7B, the only ones that somebody trained one by one: each
+ * has a KV head of its own. A group keeps the KV that any of its heads needs, so its most important one is
+ * as important as the KV head; without `queries` they are left out. */
+enum { MODEL_DRAWS = 3 };
+bool model_draw_importance(struct files *files, uint64_t seed, uint32_t draw, bool queries,
+                           struct model *model, struct error *why);
 void model_release(struct model *model);
 
 /* KV heads of a layer with full attention on one GPU (the fullest: 8 heads on 3 GPUs are 3); query

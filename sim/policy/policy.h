@@ -39,8 +39,9 @@ struct policy_env {
     double born;            /* blocks that each access adds behind the last, outside any demand */
     uint32_t query_heads;   /* of the group; 0: the trace has no queries */
     uint32_t head_dim;
-    const float *importance; /* [query_heads of the group] 0 ... 1; NULL: all 1 */
-    uint64_t seed;           /* for policies that draw at random */
+    const float *importance;    /* [query_heads of the group] 0 ... 1; NULL: all 1 */
+    const float *kv_importance; /* of the KV head; NULL: the mean of its query heads */
+    uint64_t seed;              /* for policies that draw at random */
     /* The next use of each access's block, as next_use.h numbers them; NULL when unknown. A policy
      * that needs it keeps the pointer, so it must outlive the policy. */
     const uint32_t *next_use;

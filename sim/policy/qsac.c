@@ -1,27 +1,27 @@
-/* QSAC: a head's cached set is reused as it is while the head's query stays similar to the query
- * for which the set was fetched (query-similarity-aware caching, of CLO and LiteCache).
+/* QSAC: a head's cached set is reused as it is while the head's query stays similar to the query for which
+ * the set was fetched (query-similarity-aware caching, of CLO and LiteCache).
  *
- * Each query head of a KV head's group keeps a label: its query when the set was last fetched. A
- * step compares queries with labels:
+ * Each query head of a KV head's group keeps a label: its query when the set was last fetched. A step
+ * compares queries with labels (CLO, equations 7 to 10; LiteCache, 2 to 5):
  *
  *     sim_j     = cosine of query j and its label
- *     aggregate = sum of s_j / sum of (s_j / sim_j), s the importance of the head
- *     reuse  if   aggregate >= cos(theta),  theta = s^power acos(eta) + (1 - s^power) pi
+ *     aggregate = sum of s_j / sum of (s_j / sim_j), s_j the importance of query head j
+ *     reuse  if   aggregate >= cos(theta),  theta = s^power acos(eta) + (1 - s^power) pi, s of the KV head
  *
  * A reuse fetches nothing. A miss fetches the whole wanted set, without looking up what is held, and makes
  * the queries the new labels. Labels change only on a miss, so a slow drift adds up until it causes one. The
  * first access always misses. An unimportant head (s = 0) reuses its first set forever.
  *
- * The harmonic aggregate has a pole where a cosine is not positive: such a head (s_j > 0) is a
- * miss. If the query heads of a group differ in importance, the threshold uses their mean; the
- * published tables are per KV head, where they do not differ.
+ * The printed aggregate has a pole where cosines are not positive: it passes 1 for .28 and -.6. The paper
+ * wants low cosines to decide, and equal ones to stay what they are. So where a head that counts (s_j > 0)
+ * has no positive cosine, the aggregate is the least one, which it also tends to as the least nears 0.
  *
  * A set larger than the cache could never be reused, so a capacity below the demand is an error.
  *
- * The tokens of a verification are one group: all their queries are compared with the labels, and
- * all reuse the set, or their union is fetched. Of that as much is kept as the cache holds, best
- * first, and the first token's queries, which are in the sequence whatever is rejected, are the
- * new labels. No paper says what a head does there; this is the rule for groups, applied to them.
+ * The tokens of a verification are one group: all their queries are compared with the labels, and all reuse
+ * the set, or their union is fetched. Of that as much is kept as the cache holds, best first, and the first
+ * token's queries, which are in the sequence whatever is rejected, are the new labels. No paper says what a
+ * head does there; this is the rule for groups, applied to them.
  */
 #include "policy/qsac.h"
 
@@ -41,15 +41,12 @@ static const struct policy_param qsac_params[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* One number for a group of `count` query heads with these cosines. */
-typedef double (*aggregate_function)(const double *cosine, const double *weight, uint32_t count);
-
 struct qsac {
     struct policy base;
     uint32_t query_heads, head_dim, tokens;
-    aggregate_function aggregate;
+    bool minimum; /* is the aggregate, not the harmonic mean */
     double threshold;
-    double *weight;        /* [tokens][query_heads] importance; equal weights if all are 0 */
+    double *weight;        /* [query_heads] importance; equal weights if all are 0 */
     double *cosine;        /* [tokens][query_heads] scratch */
     int8_t *label;         /* [query_heads][head_dim] */
     double *label_squared; /* [query_heads] squared length */
@@ -58,40 +55,34 @@ struct qsac {
     bool *in_set;  /* [blocks] */
 };
 
-static double aggregate_harmonic(const double *cosine, const double *weight, uint32_t count)
+/* One number for the cosines of `count` queries. */
+static double qsac_aggregate(const struct qsac *qsac, uint32_t count)
 {
-    double weights = 0, inverse = 0;
+    double weights = 0, inverse = 0, least = 1;
     for (uint32_t j = 0; j < count; j++) {
-        if (weight[j] == 0) {
-            continue;
+        double weight = qsac->minimum ? 1 : qsac->weight[j % qsac->query_heads];
+        if (weight > 0) {
+            least = fmin(least, qsac->cosine[j]);
+            weights += weight;
+            inverse += weight / qsac->cosine[j];
         }
-        if (cosine[j] <= 0) {
-            return -INFINITY;
-        }
-        weights += weight[j];
-        inverse += weight[j] / cosine[j];
     }
-    return weights / inverse;
+    return qsac->minimum || least <= 0 ? least : weights / inverse;
 }
 
-static double aggregate_minimum(const double *cosine, const double *weight, uint32_t count)
-{
-    (void)weight;
-    double least = cosine[0];
-    for (uint32_t j = 1; j < count; j++) {
-        least = fmin(least, cosine[j]);
-    }
-    return least;
-}
-
-bool qsac_weighs_heads(const double *values)
+bool qsac_weighs_kv_heads(const double *values)
 {
     return values[ADAPTIVE] != 0;
 }
 
+bool qsac_weighs_query_heads(const double *values)
+{
+    return values[AGGREGATE] == 0;
+}
+
 double qsac_threshold(const double *values, double importance)
 {
-    if (!qsac_weighs_heads(values)) {
+    if (!qsac_weighs_kv_heads(values)) {
         return values[ETA];
     }
     if (importance == 0) {
@@ -103,19 +94,17 @@ double qsac_threshold(const double *values, double importance)
 }
 
 /* Compute the weights of the query heads and the group's threshold from their importances. */
-static void take_importance(struct qsac *qsac, const double *values, const float *importance)
+static void take_importance(struct qsac *qsac, const double *values, const struct policy_env *env)
 {
     double sum = 0;
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        sum += qsac->weight[j] = importance ? (double)importance[j] : 1.0;
+        sum += qsac->weight[j] = env->importance ? (double)env->importance[j] : 1.0;
     }
     for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++) {
         qsac->weight[j] = 1;
     }
-    for (uint32_t j = qsac->query_heads; j < qsac->tokens * qsac->query_heads; j++) {
-        qsac->weight[j] = qsac->weight[j - qsac->query_heads];
-    }
-    qsac->threshold = qsac_threshold(values, sum / qsac->query_heads);
+    qsac->threshold = qsac_threshold(values, env->kv_importance ? (double)*env->kv_importance
+                                                                : sum / qsac->query_heads);
 }
 
 static bool qsac_check(const double *values, const struct policy_env *env, struct error *why)
@@ -151,16 +140,16 @@ static bool qsac_init(struct policy *policy, const double *values, const struct 
     qsac->tokens = env->tokens > 0 ? env->tokens : 1;
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
-    qsac->aggregate = values[AGGREGATE] == 0 ? aggregate_harmonic : aggregate_minimum;
+    qsac->minimum = values[AGGREGATE] == 1;
     size_t queries = (size_t)qsac->tokens * heads;
-    qsac->weight = arrays_add(&policy->arrays, queries, sizeof *qsac->weight, why);
+    qsac->weight = arrays_add(&policy->arrays, heads, sizeof *qsac->weight, why);
     qsac->cosine = arrays_add(&policy->arrays, queries, sizeof *qsac->cosine, why);
     qsac->label = arrays_add(&policy->arrays, (size_t)heads * env->head_dim, 1, why);
     qsac->label_squared = arrays_add(&policy->arrays, heads, sizeof *qsac->label_squared, why);
     qsac->set = arrays_add(&policy->arrays, env->capacity, sizeof *qsac->set, why);
     qsac->in_set = arrays_add(&policy->arrays, env->blocks, sizeof *qsac->in_set, why);
     if (!policy->arrays.failed) {
-        take_importance(qsac, values, env->importance);
+        take_importance(qsac, values, env);
     }
     return true;
 }
@@ -207,7 +196,7 @@ static bool labels_match(struct qsac *qsac, const struct demand *demand)
         qsac->cosine[i] =
             label_cosine(qsac, qsac_query_of(&token[i / heads], i % heads), i % heads);
     }
-    return qsac->aggregate(qsac->cosine, qsac->weight, tokens * heads) >= qsac->threshold;
+    return qsac_aggregate(qsac, tokens * heads) >= qsac->threshold;
 }
 
 static void labels_set(struct qsac *qsac, const struct demand *demand)

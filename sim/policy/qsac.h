@@ -7,5 +7,6 @@
  * does. `values` are the policy's parameters. */
 double qsac_threshold(const double *values, double importance);
 
-/* Does the threshold depend on the importance of the head? */
-bool qsac_weighs_heads(const double *values);
+/* Do the importances of KV heads matter, for the threshold; and those of query heads, for the aggregate? */
+bool qsac_weighs_kv_heads(const double *values);
+bool qsac_weighs_query_heads(const double *values);

@@ -362,10 +362,11 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
 }
 
 /* What recordings of other models, and of no rejected drafts (decode/draft/drafts.h), leave open. */
-static void note_recorded(const struct setup *setup, uint32_t families, struct result *result)
+static void note_recorded(const struct point *point, uint32_t families, struct result *result)
 {
+    const struct setup *setup = &point->setup;
     const struct drafts *drafts = &setup->drafts;
-    bool ok = result_ok(result) && families > 1;
+    bool ok = result_ok(result) && families > 1 && point_is_ensemble(point);
     if (ok && setup_asks_trace(setup)) {
         double least, most, parameters = (double)model_parameters(&setup->model);
         model_size_hits(parameters, &least, &most);
@@ -399,8 +400,8 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
     }
-    note_recorded(&point->setup, answer->count, out);
-    if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
+    note_recorded(point, answer->count, out);
+    if (!ok || (point_is_ensemble(point) && !describe_ensemble(point, out, why))) {
         result_release(out);
         return false;
     }

@@ -1,5 +1,5 @@
 /* Fuzzes tables of the importance of heads: bytes are refused with a reason, or give a number from 0
- * to 1 for each KV head of each layer. */
+ * to 1 for each KV head of each layer, and perhaps for each query head. */
 #include "model/read/config.h"
 
 #include <stdio.h>
@@ -24,6 +24,10 @@ static void require_table(const struct model *model)
 {
     for (uint32_t i = 0; i < model->layer_count * model->kv_heads; i++) {
         require(model->importance[i] >= 0 && model->importance[i] <= 1);
+    }
+    for (uint32_t i = 0; model->query_importance && i < model->layer_count * model->query_heads;
+         i++) {
+        require(model->query_importance[i] >= 0 && model->query_importance[i] <= 1);
     }
     require(memchr(model->importance_source, '\0', sizeof model->importance_source) != NULL);
 }

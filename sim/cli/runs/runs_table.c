@@ -345,7 +345,8 @@ static void print_draws(const struct draws *draws, FILE *out)
              "%" PRIu32 " draws of the machine's figures within their ranges; %s. ± is the 95 %% "
              "interval of the mean%s; other columns use the machine's profile as it is",
              draws->count,
-             draws->ranged ? "each takes the recording of one family" : "recordings stay the same",
+             draws->ranged ? "each takes the recording or the heads of one family"
+                           : "recordings stay the same",
              draws->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
     fputc('\n', out);
     table_line("replications: ", text, out);

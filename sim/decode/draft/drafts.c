@@ -122,7 +122,7 @@ static void single_layer(struct draft_network *network, const struct model *targ
     network->layer.shares_kv = network->layer.shares_index = false;
     network->model.layers = &network->layer;
     network->model.layer_count = 1;
-    network->model.importance = NULL;
+    network->model.importance = network->model.query_importance = NULL;
     network->model.extras = (struct model_extras){0};
     network->model.parallel.pipeline = 1;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
@@ -31,10 +32,16 @@ void resident_importance(const struct setup *setup, struct plan *plan)
     for (uint32_t l = 0; l < plan->layers; l++) {
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             /* The plan has the heads of one GPU: the first of the model's. */
-            plan->heads[l * plan->kv_heads + h].importance =
-                setup->model.importance != NULL
-                    ? setup->model.importance[l * setup->model.kv_heads + h]
-                    : 1;
+            struct replay_head *head = &plan->heads[l * plan->kv_heads + h];
+            size_t of_model = (size_t)l * setup->model.kv_heads + h;
+            head->importance =
+                setup->model.importance != NULL ? setup->model.importance[of_model] : 1;
+            if (setup->model.query_importance != NULL) {
+                uint32_t group = setup->model.query_heads / setup->model.kv_heads;
+                head->queries = group < REPLAY_MOST_QUERIES ? group : REPLAY_MOST_QUERIES;
+                memcpy(head->query_importance, setup->model.query_importance + of_model * group,
+                       head->queries * sizeof *head->query_importance);
+            }
         }
     }
 }

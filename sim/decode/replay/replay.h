@@ -25,10 +25,14 @@ struct cores;
 struct disk_cache;
 struct meter;
 
-/* One target KV head. */
+/* One target KV head. Importances, 0 ... 1, are for policies that need queries. A group of more query
+ * heads than are held has those of the first again. */
+enum { REPLAY_MOST_QUERIES = 16 };
 struct replay_head {
-    bool offloaded;   /* false: resident in HBM, not replayed and not counted */
-    float importance; /* 0 ... 1; used by policies that need queries */
+    bool offloaded; /* false: resident in HBM, not replayed and not counted */
+    float importance;
+    uint32_t queries; /* query heads with a number of their own; 0: each counts as the KV head */
+    float query_importance[REPLAY_MOST_QUERIES];
 };
 
 /* What a cache keeps or evicts: units of the trace, in a cache for each head; or blocks, ranges of

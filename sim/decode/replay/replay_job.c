@@ -49,15 +49,21 @@ static bool replay_instances_same_policy(const struct replay_plan *a, const stru
             (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
 }
 
-/* The instance of this stream and importance, and the part's policy and capacity; created if missing. */
+static bool same_importance(const struct replay_head *a, const struct replay_head *b)
+{
+    return a->importance == b->importance && a->queries == b->queries &&
+           memcmp(a->query_importance, b->query_importance, a->queries * sizeof(float)) == 0;
+}
+
+/* The instance of this stream and head, and the part's policy and capacity; created if missing. */
 static uint32_t find_instance(struct replay_instances *set, const struct replay_part *part,
-                              uint32_t stream, float importance)
+                              uint32_t stream, const struct replay_head *head)
 {
     const struct replay_plan *plan = part->plan;
     bool any = plan->policy->ignores_capacity;
     for (uint32_t i = set->first_of_stream[stream]; i != REPLAY_NO_INSTANCE; i = set->all[i].next) {
         struct replay_instance *instance = &set->all[i];
-        if (instance->importance == importance &&
+        if (same_importance(&instance->head, head) &&
             replay_instances_same_policy(instance->plan, plan) &&
             (any || instance->capacity == part->capacity)) {
             bool less = part->capacity < instance->capacity;
@@ -66,7 +72,7 @@ static uint32_t find_instance(struct replay_instances *set, const struct replay_
         }
     }
     set->all[set->count] = (struct replay_instance){.stream = stream,
-                                                    .importance = importance,
+                                                    .head = *head,
                                                     .plan = plan,
                                                     .capacity = part->capacity,
                                                     .next = set->first_of_stream[stream]};
@@ -77,14 +83,15 @@ static void assign_part(struct replay_instances *set, uint32_t part)
 {
     const struct replay_job *job = set->job;
     const struct replay_plan *plan = job->parts[part].plan;
+    static const struct replay_head alike = {.offloaded = true};
     for (uint32_t target = set->first; target < set->end; target++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
             const struct replay_head *stated = &plan->heads[(size_t)target * plan->kv_heads + head];
             struct replay_source source = replay_source(job->header, plan, target, head);
-            float importance = plan->policy->needs_queries ? stated->importance : 0;
+            const struct replay_head *head_of = plan->policy->needs_queries ? stated : &alike;
             uint32_t stream = REPLAY_ASKS * source.head + replay_asks_of(job, plan, target);
             *assigned_instance(set, part, target, head) =
-                stated->offloaded ? find_instance(set, &job->parts[part], stream, importance)
+                stated->offloaded ? find_instance(set, &job->parts[part], stream, head_of)
                                   : REPLAY_NO_INSTANCE;
         }
     }

@@ -107,7 +107,7 @@ struct demand replay_fill(const struct demand *first, const struct demand_shape 
 
 struct replay_instance {
     uint32_t stream;
-    float importance;
+    struct replay_head head;        /* its importances, if the policy needs queries */
     const struct replay_plan *plan; /* the first with its policy */
     uint32_t capacity;              /* the least, if the policy ignores it */
     uint32_t next;                  /* instance of the same stream, or REPLAY_NO_INSTANCE */

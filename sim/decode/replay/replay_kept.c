@@ -72,6 +72,7 @@ uint64_t replay_plan_hash(const struct replay_plan *plan)
         const uint64_t head[] = {plan->heads[i].offloaded,
                                  (uint64_t)llround(plan->heads[i].importance * 1e6)};
         hash = XXH64(head, sizeof head, hash);
+        hash = XXH64(plan->heads[i].query_importance, plan->heads[i].queries * sizeof(float), hash);
     }
     return hash;
 }

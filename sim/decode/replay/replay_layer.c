@@ -85,8 +85,11 @@ static bool start_instances(struct replay_layer *layer, uint32_t sequence, struc
     for (uint32_t i = 0; i < layer->set.count; i++) {
         struct replay_instance *instance = &layer->set.all[i];
         for (uint32_t j = 0; j < group; j++) {
-            layer->importance[j] = instance->importance;
+            const struct replay_head *head = &instance->head;
+            layer->importance[j] =
+                head->queries > 0 ? head->query_importance[j % head->queries] : head->importance;
         }
+        env.kv_importance = &instance->head.importance;
         env.seed = replay_seed(job->plan->seed, header, sequence, layer->set.source,
                                instance->stream / REPLAY_ASKS);
         env.next_use = layer->future[instance->stream].access;

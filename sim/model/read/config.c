@@ -342,6 +342,7 @@ void model_release(struct model *model)
 {
     free(model->layers);
     free(model->importance);
+    free(model->query_importance);
     *model = (struct model){0};
 }
 
@@ -487,65 +488,121 @@ bool model_load(struct files *files, const char *name, const struct model_option
     return true;
 }
 
-bool model_draw_importance(struct files *files, uint64_t seed, struct model *model,
-                           struct error *why)
+/* The table of a shipped model of 32 layers with so many KV heads. */
+enum { TABLE_LAYERS = 32 };
+static bool shipped_importance(struct files *files, const char *name, uint32_t heads,
+                               struct model *out, struct error *why)
 {
-    enum { TABLES = 2, LAYERS = 32, HEADS = 8 };
-    static const char *const names[TABLES] = {"llama-3-8b", "llama-3.1-8b"};
-    struct model like[TABLES] = {{.layer_count = LAYERS, .kv_heads = HEADS},
-                                 {.layer_count = LAYERS, .kv_heads = HEADS}};
     char path[PATH_MAX];
-    bool fine = true;
-    for (int i = 0; i < TABLES; i++) {
-        fine =
-            fine && find_config(names[i], NULL, 0, path, why) &&
-            read_importance(files, path, &like[i], why) &&
-            (like[i].importance != NULL || error_set(why, path, 0, "no table of heads beside it"));
+    *out = (struct model){.layer_count = TABLE_LAYERS, .kv_heads = heads, .query_heads = heads};
+    return find_config(name, NULL, 0, path, why) && read_importance(files, path, out, why) &&
+           (out->importance != NULL || error_set(why, path, 0, "no table of heads beside it"));
+}
+
+/* Any head of a table, at this share of the depth. */
+static float drawn_head(gsl_rng *stream, const struct model *table, size_t at, size_t of)
+{
+    size_t layer = at * TABLE_LAYERS / of;
+    return table
+        ->importance[layer * table->kv_heads + gsl_rng_uniform_int(stream, table->kv_heads)];
+}
+
+/* The query heads of KV head `head`. */
+static void draw_group(gsl_rng *stream, const struct model *table, size_t head, struct model *model)
+{
+    uint32_t group = model->query_heads / model->kv_heads;
+    float most = 0, *first = model->query_importance + head * group;
+    for (uint32_t j = 0; j < group; j++) {
+        first[j] = drawn_head(stream, table, head, (size_t)model->layer_count * model->kv_heads);
+        most = fmaxf(most, first[j]);
     }
-    size_t count = (size_t)model->layer_count * model->kv_heads;
-    gsl_rng *stream = fine ? random_stream(seed, "model.importance", 0, why) : NULL;
-    model->importance = stream != NULL ? array_zeroed(count, sizeof *model->importance, why) : NULL;
-    for (size_t i = 0; model->importance != NULL && i < count; i++) {
-        size_t layer = i * LAYERS / count, head = gsl_rng_uniform_int(stream, HEADS);
-        model->importance[i] =
-            like[gsl_rng_uniform_int(stream, TABLES)].importance[layer * HEADS + head];
+    for (uint32_t j = 0; j < group; j++) {
+        first[j] = most > 0 ? model->importance[head] * (first[j] / most) : model->importance[head];
+    }
+}
+
+bool model_draw_importance(struct files *files, uint64_t seed, uint32_t draw, bool queries,
+                           struct model *model, struct error *why)
+{
+    static const char *const names[MODEL_DRAWS] = {"llama-3-8b", "llama-3.1-8b", "mistral-7b-v0.3"};
+    struct model grouped = {0}, single = {0};
+    uint32_t group = model->query_heads / model->kv_heads;
+    size_t heads = (size_t)model->layer_count * model->kv_heads;
+    gsl_rng *stream = random_stream(seed, "model.importance", draw, why);
+    bool good = stream != NULL && shipped_importance(files, "llama-2-7b", 32, &single, why) &&
+                shipped_importance(files, names[draw % MODEL_DRAWS], 8, &grouped, why);
+    model->importance_drawn = good && model->importance == NULL;
+    model->queries_drawn = good && queries && group > 1 && model->query_importance == NULL;
+    if (model->importance_drawn) {
+        model->importance = array_zeroed(heads, sizeof(float), why);
+    }
+    if (model->queries_drawn) {
+        model->query_importance = array_zeroed(heads * group, sizeof(float), why);
+    }
+    good = good && model->importance != NULL &&
+           (!model->queries_drawn || model->query_importance != NULL);
+    for (size_t i = 0; good && i < heads; i++) {
+        if (model->importance_drawn) {
+            model->importance[i] = drawn_head(stream, group > 1 ? &grouped : &single, i, heads);
+        }
+        if (model->queries_drawn) {
+            draw_group(stream, &single, i, model);
+        }
     }
     if (stream != NULL) {
         gsl_rng_free(stream);
     }
-    free(like[0].importance);
-    free(like[1].importance);
-    model->importance_drawn = model->importance != NULL;
-    return model->importance_drawn;
+    model_release(&grouped);
+    model_release(&single);
+    return good;
 }
 
-/* X.heads.tsv: a line that starts with # and states the source, then a line for each layer, with a number
- * from 0 to 1 for each KV head. */
+static uint32_t words_in_line(const char *at)
+{
+    uint32_t count = 0;
+    for (at += strspn(at, " \t\r\n"); strcspn(at, "\n") > 0; at += strspn(at, " \t\r")) {
+        at += strcspn(at, " \t\r\n");
+        count++;
+    }
+    return count;
+}
+
+/* X.heads.tsv: a line that starts with # and states the source, then a line for each layer: a number from 0
+ * to 1 for each KV head, and perhaps behind them one for each query head. */
 bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
 {
-    size_t size, count = (size_t)model->layer_count * model->kv_heads, read = 0;
+    size_t size, read = 0;
+    uint32_t heads = model->kv_heads;
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return true;
     }
     char *text = files_text(files, path, &size, why), *at = text, *end;
-    model->importance = text != NULL ? array_zeroed(count, sizeof *model->importance, why) : NULL;
-    if (model->importance != NULL && *at == '#') {
+    if (text != NULL && *at == '#') {
         at += strspn(at, "# \t");
         snprintf(model->importance_source, sizeof model->importance_source, "%.*s",
                  (int)strcspn(at, "\r\n"), at);
         at += strcspn(at, "\n");
     }
-    for (bool good = model->importance != NULL; good && read < count; read += good) {
+    bool queries = text != NULL && words_in_line(at) == heads + model->query_heads;
+    size_t layers = model->layer_count, columns = heads + (queries ? model->query_heads : 0);
+    model->importance = text != NULL ? array_zeroed(layers * heads, sizeof(float), why) : NULL;
+    model->query_importance =
+        queries ? array_zeroed(layers * model->query_heads, sizeof(float), why) : NULL;
+    bool room = model->importance != NULL && (!queries || model->query_importance != NULL);
+    for (bool good = room; good && read < layers * columns; read += good) {
         bool begins_line = strspn(at, " \t\r\n") > strspn(at, " \t\r");
-        float number = strtof(at, &end);
-        good = end > at && number >= 0 && number <= 1 &&
-               (read == 0 || begins_line == (read % model->kv_heads == 0));
-        model->importance[read] = good ? number : 0;
+        size_t layer = read / columns, column = read % columns;
+        float number = strtof(at, &end),
+              *into = column < heads
+                          ? &model->importance[layer * heads + column]
+                          : &model->query_importance[layer * model->query_heads + column - heads];
+        good =
+            end > at && number >= 0 && number <= 1 && (read == 0 || begins_line == (column == 0));
+        *into = good ? number : 0;
         at = good ? end : at;
     }
-    bool whole =
-        model->importance != NULL && read == count && at + strspn(at, " \t\r\n") == text + size;
-    if (model->importance != NULL && !whole) {
+    bool whole = room && read == layers * columns && at + strspn(at, " \t\r\n") == text + size;
+    if (room && !whole) {
         int line = 1;
         at += strspn(at, " \t\r\n");
         for (const char *from = text; from < at; from++) {
@@ -553,8 +610,7 @@ bool importance_read(struct files *files, const char *path, struct model *model,
         }
         error_input(why, path, line, "number %zu is missing, or not from 0 to 1, or more follow",
                     read);
-        error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
-                     model->kv_heads);
+        error_expect(why, "%zu lines of %zu numbers from 0 to 1", layers, columns);
     }
     free(text);
     return whole;

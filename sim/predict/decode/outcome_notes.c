@@ -154,9 +154,10 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
         result_note(result, note_make(NOTE_plugin, note_text(policy->name),
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
-    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms->policy_values) &&
-        setup->model.importance_drawn) {
+    if (setup->model.importance_drawn) {
         result_note(result, note_make(NOTE_heads_drawn, note_text(setup->model.name)));
+    } else if (setup->model.queries_drawn) {
+        result_note(result, note_make(NOTE_queries_drawn, note_text(setup->model.name)));
     }
     if (mechanisms_offload(setup->mechanisms) && policy->needs_queries &&
         policy->ignores_capacity && !setup->mechanisms->budget.rest &&

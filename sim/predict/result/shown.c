@@ -34,7 +34,7 @@ static void range_write_number(double number, int place, char text[NUMBER])
 const char *range_format(double value, double low, double high, char text[SHOWN_TEXT])
 {
     char figure[NUMBER], least[NUMBER], most[NUMBER];
-    if (isnan(value) || !(low < high)) {
+    if (isnan(value) || !(low < high && high - low >= fabs(value) / 100)) {
         return NULL;
     }
     int place =

@@ -4,7 +4,7 @@
  * A figure with its range over families of recordings reads "94 (85–96)". The range says how far the
  * last digits can be trusted: the figure and both ends end at the first digit of half the range. The
  * figure has at least two digits, however wide the range, and the low end one; all have at most three.
- * A range without a width says nothing. */
+ * A range of less than a hundredth of the figure is left out. */
 #pragma once
 
 #include "core/units.h"
@@ -23,7 +23,7 @@ const char *shown_value(enum unit unit, int decimals, double value, double low, 
 /* A mean over draws and half its interval, of which it shows two digits: "45.13 ± 0.62". Returns `text`. */
 const char *shown_mean(enum unit unit, double mean, double half, char text[SHOWN_TEXT]);
 
-/* The text of a figure and the ends of its range; NULL if they are equal or one is NaN. */
+/* The text of a figure and the ends of its range; NULL without a range, or if it is left out. */
 const char *range_format(double value, double low, double high, char text[SHOWN_TEXT]);
 
 /* The text of a figure without a range: three digits and no exponent, because predictions that were checked

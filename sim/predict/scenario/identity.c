@@ -15,8 +15,21 @@ static uint64_t identity_hash_text(const char *text, uint64_t seed)
     return XXH64(text, strlen(text) + 1, seed);
 }
 
-/* Hash the parts of a model that a run sees: its operators, its KV, its importances. Two probes
- * show what grows with the batch and with the tokens. */
+/* The importances that a table says, or those that were drawn. */
+static uint64_t hash_importance(const struct model *model, bool drawn, uint64_t hash)
+{
+    size_t layers = model->layer_count;
+    if (model->importance != NULL && model->importance_drawn == drawn) {
+        hash = XXH64(model->importance, layers * model->kv_heads * sizeof(float), hash);
+    }
+    if (model->query_importance != NULL && model->queries_drawn == drawn) {
+        hash = XXH64(model->query_importance, layers * model->query_heads * sizeof(float), hash);
+    }
+    return hash;
+}
+
+/* Hash the parts of a model that a run sees: its operators, its KV, importances of a table. Two probes show
+ * what grows with the batch and with the tokens. */
 static uint64_t hash_model(const struct model *model, uint64_t seed)
 {
     uint64_t hash = seed;
@@ -39,11 +52,7 @@ static uint64_t hash_model(const struct model *model, uint64_t seed)
     const uint64_t parts[] = {parallel->data, parallel->experts, parallel->pipeline,
                               parallel->all_to_all, parallel->context};
     hash = XXH64(parts, sizeof parts, hash);
-    if (model->importance != NULL) {
-        size_t count = (size_t)model->layer_count * model->kv_heads;
-        hash = XXH64(model->importance, count * sizeof *model->importance, hash);
-    }
-    return hash;
+    return hash_importance(model, false, hash);
 }
 
 /* Hash curves by value: the file that states them does not matter. A curve that the profile leaves
@@ -129,6 +138,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     }
     run = XXH64(drafts->accepted, (drafts->count + 1) * sizeof *drafts->accepted, run);
     run = drafts->model != NULL ? hash_model(drafts->model, run) : run;
+    run = hash_importance(&setup->model, true, run);
     *out = (struct run_hashes){.run = ""};
     write_hash(run, out->run);
     write_hash(scenario, out->scenario);

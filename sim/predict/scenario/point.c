@@ -38,6 +38,11 @@ void point_release(struct point *point)
     point_init(point);
 }
 
+bool point_is_ensemble(const struct point *point)
+{
+    return point->family_count > 1 && point->families[0].trace != point->families[1].trace;
+}
+
 uint32_t point_views(const struct point *point)
 {
     return point->family_count > 0 ? point->family_count : 1;
@@ -55,9 +60,20 @@ bool point_view(const struct point *point, uint32_t family, struct point *view, 
         }
         memcpy(setup->cohorts, point->setup.cohorts, setup->cohort_count * sizeof *setup->cohorts);
     }
-    if (point->family_count > 0) {
-        setup->trace = point->families[family].trace;
-        snprintf(setup->trace_name, sizeof setup->trace_name, "%s", point->families[family].name);
+    struct model *model = &setup->model;
+    if (model->importance_drawn || model->queries_drawn) {
+        model->importance = model->importance_drawn ? NULL : model->importance;
+        model->query_importance = model->queries_drawn ? NULL : model->query_importance;
+        if (!model_draw_importance(sources_files(point->sources), setup->seed, family,
+                                   model->queries_drawn, model, why)) {
+            free(setup->cohorts);
+            return false;
+        }
+    }
+    const struct point_family *of = &point->families[family];
+    if (point_is_ensemble(point)) {
+        setup->trace = of->trace;
+        snprintf(setup->trace_name, sizeof setup->trace_name, "%s", of->name);
         for (uint32_t i = 0; i < setup->cohort_count; i++) {
             setup->cohorts[i].trace = setup->trace;
         }
@@ -74,6 +90,9 @@ bool point_view(const struct point *point, uint32_t family, struct point *view, 
 
 void point_view_release(struct point *view)
 {
+    struct model *model = &view->setup.model;
+    free(model->importance_drawn ? model->importance : NULL);
+    free(model->queries_drawn ? model->query_importance : NULL);
     setup_close_traces(&view->setup);
     free(view->setup.cohorts);
 }

@@ -12,9 +12,9 @@
 
 struct sources;
 
-/* A recording of several that a point is run with (predict/scenario/resolve.h). */
+/* A recording, or a draw of heads, of several that a point is run with (predict/scenario/resolve.h). */
 struct point_family {
-    const char *name; /* of the recording; static */
+    const char *name; /* static */
     struct trace *trace;
 };
 enum { POINT_MOST_FAMILIES = 8 };
@@ -53,10 +53,13 @@ void point_release(struct point *point);
 /* Close the families' traces; the point has none any more. */
 void point_close_families(struct point *point);
 
+/* Are the families recordings, and not draws of heads for one trace? */
+bool point_is_ensemble(const struct point *point);
+
 /* The number of views of the point: its families, or 1. */
 uint32_t point_views(const struct point *point);
 
-/* A view of the point with the trace of one family; of a point without families, of the point as it is.
+/* A view of the point with the trace of one family, and its draw of the heads' importance; of a point without families, of the point as it is.
  * It has references to its traces and cohorts of its own, and borrows the rest. The caller calls
  * point_view_release() after success. */
 bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);

@@ -8,6 +8,7 @@
 #include "model/sharding.h"
 #include "policy/plugin.h"
 #include "policy/policy.h"
+#include "policy/qsac.h"
 #include "predict/scenario/point.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
@@ -396,6 +397,27 @@ static bool read_hardware(const struct scenario *scenario, struct point *out, st
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
+/* Draw the importances that no table says, as point_view() does for each family; of one trace, a draw is one. */
+static bool resolve_importance(struct files *files, struct point *point, struct error *why)
+{
+    static const char *const names[MODEL_DRAWS] = {"draw 1", "draw 2", "draw 3"};
+    struct setup *setup = &point->setup;
+    const struct mechanisms *m = setup->mechanisms;
+    bool queries = m->policy != &policy_qsac || qsac_weighs_query_heads(m->policy_values);
+    bool weighs = queries || qsac_weighs_kv_heads(m->policy_values);
+    if (!m->policy->needs_queries || setup->model.kv_heads == 0 || !weighs) {
+        return true;
+    }
+    bool good = model_draw_importance(files, setup->seed, 0, queries, &setup->model, why);
+    bool drawn = setup->model.importance_drawn || setup->model.queries_drawn;
+    bool alone = drawn && setup->trace != NULL && point->family_count == 0;
+    for (uint32_t i = 0; good && alone && i < MODEL_DRAWS; i++) {
+        point->families[i] = (struct point_family){names[i], trace_hold(setup->trace)};
+        point->family_count = i + 1;
+    }
+    return good;
+}
+
 static bool resolve_merged(const struct scenario *scenario, struct node **merged, struct point *out,
                            struct error *why)
 {
@@ -405,11 +427,6 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
         !read_system(scenario, files, merged, setup, why) || !resolve_size(scenario, setup, why)) {
         return false;
     }
-    if (setup->mechanisms->policy->needs_queries && setup->model.importance == NULL &&
-        setup->model.kv_heads > 0 &&
-        !model_draw_importance(files, setup->seed, &setup->model, why)) {
-        return false;
-    }
     const struct mechanisms said = *setup->mechanisms;
     setup_resolve_native(setup);
     if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
@@ -417,8 +434,9 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
     }
     setup->host_share = point_serves(out) ? point_host_share(out) : 0;
     return resolve_engine(scenario, out, why) && resolve_bands(out, why) &&
-           resolve_trace(scenario, out, why) && check_drafts(scenario, out, why) &&
-           check_disk(scenario, out, why) && check_scores(*merged, setup, why) &&
+           resolve_trace(scenario, out, why) && resolve_importance(files, out, why) &&
+           check_drafts(scenario, out, why) && check_disk(scenario, out, why) &&
+           check_scores(*merged, setup, why) &&
            resolve_canonical(scenario, &said, *merged, out, why);
 }
 

@@ -228,7 +228,8 @@ static void a_batch_is_padded_as_its_sequences_one_by_one(void **state)
  * than the other: in tasks of two the CPU pads them to the longer. */
 static void assumed_heads_keep_what_does_not_hit(void **state)
 {
-    static const struct replay_head both[] = {{true, 1}, {true, 1}};
+    static const struct replay_head both[] = {{.offloaded = true, .importance = 1},
+                                              {.offloaded = true, .importance = 1}};
     const struct replay_plan plan = {.layers = 1,
                                      .kv_heads = 2,
                                      .batch = 6,

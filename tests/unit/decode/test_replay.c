@@ -107,8 +107,9 @@ static struct replay_plan hand_plan(const char *policy, const struct replay_head
                                 .steps = 4};
 }
 
-static const struct replay_head one_head[] = {{true, 1}};
-static const struct replay_head two_heads[] = {{true, 1}, {true, 0}};
+static const struct replay_head one_head[] = {{.offloaded = true, .importance = 1}};
+static const struct replay_head two_heads[] = {{.offloaded = true, .importance = 1},
+                                               {.offloaded = true, .importance = 0}};
 
 static void assert_field(const struct ledger *ledger, const char *what, size_t offset,
                          const uint64_t *expected)
@@ -310,7 +311,8 @@ static void a_guessed_set_is_reused_for_what_it_is_worth(void **state)
     (void)state;
     struct trace *trace = open_hand_trace();
     struct replay_plan plan = hand_plan("qsac", one_head);
-    const struct replay_head heads[] = {{false, 1}, {true, 1}};
+    const struct replay_head heads[] = {{.offloaded = false, .importance = 1},
+                                        {.offloaded = true, .importance = 1}};
     plan.layers = 2;
     plan.heads = heads;
     plan.speculates = true;
@@ -327,7 +329,8 @@ static void resident_heads_are_in_no_count(void **state)
 {
     (void)state;
     struct trace *trace = open_hand_trace();
-    const struct replay_head heads[] = {{true, 1}, {false, 1}};
+    const struct replay_head heads[] = {{.offloaded = true, .importance = 1},
+                                        {.offloaded = false, .importance = 1}};
     struct replay_plan plan = hand_plan("lru", heads);
     plan.kv_heads = 2;
     struct ledger ledger;
@@ -337,7 +340,8 @@ static void resident_heads_are_in_no_count(void **state)
     assert_int_equal(ledger.rows[0].offloaded_heads, 1);
     ledger_release(&ledger);
 
-    const struct replay_head none[] = {{false, 1}, {false, 1}};
+    const struct replay_head none[] = {{.offloaded = false, .importance = 1},
+                                       {.offloaded = false, .importance = 1}};
     plan.heads = none;
     make_ledger(trace, &plan, 1, &ledger);
     ASSERT_STEPS(&ledger, wanted, 0, 0, 0, 0);

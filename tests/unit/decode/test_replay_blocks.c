@@ -82,7 +82,8 @@ static struct trace *open_hand_trace(enum trace_unit_kind unit_kind)
     return open_trace(path);
 }
 
-static const struct replay_head hand_heads[] = {{true, 1}, {true, 1}};
+static const struct replay_head hand_heads[] = {{.offloaded = true, .importance = 1},
+                                                {.offloaded = true, .importance = 1}};
 
 /* Two blocks are held; the first step is warm-up. */
 static struct replay_plan hand_plan(enum block_span span, uint32_t candidates)
@@ -451,7 +452,7 @@ static double block_hits(const struct trace *trace, uint32_t layers, uint32_t kv
     struct replay_head heads[CARRIED_LAYERS * CARRIED_HEADS];
     struct ledger ledger;
     for (uint32_t i = 0; i < layers * kv_heads; i++) {
-        heads[i] = (struct replay_head){true, 1};
+        heads[i] = (struct replay_head){.offloaded = true, .importance = 1};
     }
     struct replay_plan plan = {
         .layers = layers,

@@ -24,7 +24,7 @@ static int enter(void **state)
     strcpy(cached, "/tmp/test_kept.XXXXXX");
     for (int i = 0; i < LAYERS * HEADS; i++) {
         source[i] = make_plain_head();
-        heads[i] = (struct replay_head){true, (float)i / 4};
+        heads[i] = (struct replay_head){.offloaded = true, .importance = (float)i / 4};
     }
     return mkdtemp(cached) != NULL ? 0 : -1;
 }

@@ -54,6 +54,9 @@ static struct replay_plan random_plan(const char *policy, struct replay_head *he
 {
     for (uint32_t i = 0; i < LAYERS * HEADS; i++) {
         heads[i] = (struct replay_head){.offloaded = i % 3 != 2, .importance = (float)(i % 4) / 3};
+        heads[i].queries = i % 5 == 0 ? 0 : i % 2 + 1; /* the recording has two a KV head */
+        heads[i].query_importance[0] = heads[i].importance / 2;
+        heads[i].query_importance[1] = (float)(i % 3) / 2;
     }
     return (struct replay_plan){.layers = LAYERS,
                                 .kv_heads = HEADS,
@@ -115,8 +118,10 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
 {
     struct error why;
     bool guessed = plan->speculates && layer > 0;
-    float importance = plan->heads[layer * HEADS + head].importance;
-    const float importances[] = {importance, importance};
+    const struct replay_head *stated = &plan->heads[layer * HEADS + head];
+    const float *query = stated->query_importance, all = stated->importance;
+    const float importances[] = {stated->queries > 0 ? query[0] : all,
+                                 stated->queries > 0 ? query[stated->queries - 1] : all};
     uint32_t wanted_units = plan->policy->chooses_own ? 6 : 4;
     const struct replay_plan target = {.layers = LAYERS, .kv_heads = HEADS, .steps = STEPS};
     struct replay_source source = replay_source(trace_header(trace), &target, layer, head);
@@ -144,6 +149,7 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
                              .query_heads = 2,
                              .head_dim = 3,
                              .importance = importances,
+                             .kv_importance = &stated->importance,
                              .seed = (sequence * 3 + source_layer) * 2 + source_head,
                              .next_use = future.access};
     struct policy *policy = policy_create(plan->policy, NULL, &env, &why);

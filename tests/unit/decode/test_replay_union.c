@@ -70,7 +70,7 @@ static struct trace *open_hand_trace(void)
     return make_open(path);
 }
 
-static const struct replay_head hand_head = {true, 1};
+static const struct replay_head hand_head = {.offloaded = true, .importance = 1};
 
 /* Two drafts a step: the first step accepts none, the second one, the third none. */
 static const uint32_t hand_places[] = {0, 1, 3, 4};
@@ -353,7 +353,10 @@ static void assert_ledger(const struct ledger *ledger, const struct ledger_row *
 }
 
 static const struct replay_head random_heads[LAYERS * HEADS] = {
-    {true, 1}, {true, 1}, {true, 1}, {true, 1}};
+    {.offloaded = true, .importance = 1},
+    {.offloaded = true, .importance = 1},
+    {.offloaded = true, .importance = 1},
+    {.offloaded = true, .importance = 1}};
 
 /* Those that choose by themselves see no demand; QSAC's rule for unions is worked by hand. */
 static bool sees_unions(const struct policy_kind *policy)

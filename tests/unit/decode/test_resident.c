@@ -106,7 +106,9 @@ static void importances_are_the_models(void **state)
     char model[128], trace[128], path[64];
     tiny_model(3, model);
     write_text(make_path(folder, "tiny.heads.tsv", path),
-               "0.1\t0.2\t0.3\t0.4\n0.5\t0.6\t0.7\t0.8\n0.9\t1\t0\t0.05\n");
+               "0.1 0.2 0.3 0.4  0 0 0 0 0 0 .3 0 0 0 0 0 0 0 0 .4 0 0 0 0\n"
+               "0.5 0.6 0.7 0.8  0 0 0 0 0 0 .3 0 0 0 0 0 0 0 0 .4 0 0 0 0\n"
+               "0.9 1 0 0.05  0 0 0 0 0 0 .3 0 0 0 0 0 0 0 0 .4 0 0 0 0\n");
     struct setup setup =
         SETUP(model, tiny_machine, tiny_trace("other", trace), "context=1000", difficulty);
     struct plan plan;
@@ -115,7 +117,10 @@ static void importances_are_the_models(void **state)
     assert_true(plan_resolve(&setup, cosine, &plan, &trust, &why));
     for (uint32_t h = 0; h < 12; h++) {
         assert_near(plan.heads[h].importance, table[h], 0);
+        assert_int_equal(plan.heads[h].queries, 5);
     }
+    assert_near(plan.heads[1].query_importance[1], .3f, 0);
+    assert_near(plan.heads[11].query_importance[0], .4f, 0);
     plan_release(&plan);
     setup_release(&setup);
     unlink(path);

@@ -151,7 +151,10 @@ static uint64_t wanted_by_force(const struct trace *trace, uint32_t layer, uint3
 static void check_ledger(const struct trace *trace, const char *policy, double margin,
                          uint64_t seed)
 {
-    const struct replay_head heads[] = {{true, 1}, {true, 1}, {true, 1}, {true, 1}};
+    const struct replay_head heads[] = {{.offloaded = true, .importance = 1},
+                                        {.offloaded = true, .importance = 1},
+                                        {.offloaded = true, .importance = 1},
+                                        {.offloaded = true, .importance = 1}};
     struct error why;
     struct ledger ledger;
     const struct policy_kind *kind = policy_find(policy, NULL, 0, &why);

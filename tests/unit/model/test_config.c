@@ -709,6 +709,9 @@ static void importance_tables_are_checked(void **state)
         int line; /* 0: it is fine */
     } cases[] = {
         {"# from here\n1\t0\n0.5 0.25\n0\t0\n\n1\t1\n", 0},
+        {"# from here\n1 0 1 0 .5 .1 0 0 0 0\n.5 .25 1 1 .5 .5 0 0 0 0\n0 0 0 0 0 0 0 0 0 0\n"
+         "1 1 1 1 1 1 1 1 .75 1\n",
+         0},
         {"", 1},
         {"1 0\n1 0\n1 0\n", 4},
         {"1 0\n1 0\n1 0\n1 0\n1 0\n", 5},
@@ -731,6 +734,10 @@ static void importance_tables_are_checked(void **state)
         if (fine) {
             assert_string_equal(model.importance_source, "from here");
             assert_true(model.importance[3] == 0.25f && model.importance[7] == 1);
+            bool queries = strchr(cases[i].text, '7') != NULL;
+            assert_int_equal(model.query_importance != NULL, queries);
+            assert_true(!queries ||
+                        (model.query_importance[3] == .1f && model.query_importance[30] == .75f));
             model_release(&model);
         } else {
             assert_string_equal(why.expected, "4 lines of 2 numbers from 0 to 1");

@@ -336,11 +336,16 @@ static const struct query_case query_cases[] = {
      {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mm"},
     {"minimum .6 is above .55", {.55, 3, 1, 1}, 2, {1, 1},
      {{{5, 0}, {5, 0}}, {{12, 5}, {3, 4}}}, "mh"},
-    /* 2 / (1 / .28 - 1 / .6) would be 1.05 */
-    {"a negative cosine is a pole", {.8, 3, 1, 0}, 2, {1, 1},
+    /* 2 / (1 / .28 - 1 / .6) would be 1.05: the least, -.6, decides */
+    {"a negative cosine does not pass for a similar one", {.8, 3, 1, 0}, 2, {1, 1},
      {{{5, 0}, {5, 0}}, {{7, 24}, {-3, 4}}}, "mm"},
-    {"so is a right angle", {0, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 5}}}, "mm"},
-    {"and a null query", {0, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 0}}}, "mm"},
+    {"nor does a right angle", {.1, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 5}}}, "mm"},
+    {"or a null query", {.1, 3, 1, 0}, 2, {1, 1}, {{{5, 0}, {5, 0}}, {{5, 0}, {0, 0}}}, "mm"},
+    /* s = .5: share .125, theta = .125 x .6435 + .875 x 3.1416 = 2.829, its cosine -.952 */
+    {"a head of little importance has reused at -.6", {.8, 3, 1, 0}, 2, {.5f, .5f},
+     {{{5, 0}, {5, 0}}, {{7, 24}, {-3, 4}}}, "mh"},
+    {"equal cosines stay what they are", {.8, 3, 1, 0}, 2, {.5f, .5f},
+     {{{5, 0}, {5, 0}}, {{-3, 4}, {-3, 4}}, {{-5, 0}, {-5, 0}}, {{3, -4}, {3, -4}}}, "mhmh"},
 
     /* power 0: the threshold is eta whatever the importance, which then only weighs */
     {"a head without importance has no say", {.8, 0, 1, 0}, 2, {1, 0},
@@ -357,6 +362,47 @@ static const struct query_case query_cases[] = {
      {{{5, 0}, {5, 0}}, {{5, 0}, {0, 5}}, {{5, 0}, {-3, 4}}}, "mhm"},
 };
 /* clang-format on */
+
+/* Equation 10 by hand: s 1, .5, .25 and sim .6, .923, .28 give 1.75 / (1.6667 + .5417 + .8929) = .5643. Equations 7
+ * to 9 take the KV head's importance: of .9 they ask for .248 at eta .8, of 1 for eta itself. */
+static void the_aggregate_weighs_query_heads_and_the_threshold_the_kv_head(void **state)
+{
+    (void)state;
+    static const struct {
+        double eta;
+        float kv;
+        bool reused;
+    } cases[] = {{.56, 1, true}, {.57, 1, false}, {.8, .9f, true}, {.8, 1, false}, {1, 0, true}};
+    static const float importance[] = {1, .5f, .25f};
+    static const int8_t queries[2][3][2] = {{{5, 0}, {5, 0}, {5, 0}}, {{3, 4}, {12, 5}, {7, 24}}};
+    static const uint32_t units[] = {3, 7, 1};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const double values[4] = {cases[c].eta, 3, 1, 0};
+        struct policy *policy = create("qsac", values,
+                                       (struct policy_env){.blocks = BLOCKS,
+                                                           .capacity = 3,
+                                                           .wanted = 3,
+                                                           .query_heads = 3,
+                                                           .head_dim = 2,
+                                                           .importance = importance,
+                                                           .kv_importance = &cases[c].kv});
+        struct outcome outcome;
+        for (size_t step = 0; step < 2; step++) {
+            struct demand demand = {.units = units,
+                                    .mass = no_mass,
+                                    .wanted = 3,
+                                    .recorded = 3,
+                                    .query = &queries[step][0][0],
+                                    .query_heads = 3,
+                                    .head_dim = 2,
+                                    .query_stride = 1};
+            policy_access(policy, &demand, &outcome);
+        }
+        print_message("# case %zu\n", c);
+        assert_int_equal(outcome.reused, cases[c].reused);
+        policy_destroy(policy);
+    }
+}
 
 static void queries_reuse_and_miss_as_worked_by_hand(void **state)
 {
@@ -660,6 +706,7 @@ int main(void)
         cmocka_unit_test(s3fifo_moves_blocks_only_when_it_evicts),
         cmocka_unit_test(next_uses_are_numbered_worst_first),
         cmocka_unit_test(queries_reuse_and_miss_as_worked_by_hand),
+        cmocka_unit_test(the_aggregate_weighs_query_heads_and_the_threshold_the_kv_head),
         cmocka_unit_test(fetching_attends_to_the_mass_that_is_wanted),
         cmocka_unit_test(reuse_attends_to_the_mass_of_the_old_set),
         cmocka_unit_test(heavy_hitters_stay_and_the_rest_is_gone),

@@ -115,7 +115,7 @@ static void random_values(gsl_rng *random, const struct policy_kind *kind, doubl
 struct play {
     struct request_stream stream;
     struct policy_env env;
-    float importance[HEADS_MOST];
+    float importance[HEADS_MOST + 1]; /* of the query heads, and of their KV head */
     double values[8];
 };
 
@@ -125,6 +125,8 @@ static void play_start(struct play *play, const struct policy_kind *kind, uint64
     stream_start(&play->stream, seed, BLOCKS_MOST);
     play->env = random_env(play->stream.random, play->importance);
     play->env.seed = seed;
+    play->importance[HEADS_MOST] = (float)(seed % 5) / 4;
+    play->env.kv_importance = seed % 3 > 0 ? &play->importance[HEADS_MOST] : NULL;
     play->env.born = 0.4 * (double)(seed % 4);
     random_values(play->stream.random, kind, play->values);
     uint32_t outside = policy_outside(&play->env);

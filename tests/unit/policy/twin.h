@@ -596,24 +596,23 @@ static double twin_cosine(const struct twin *twin, const struct demand *demand, 
 
 static bool twin_reuses(const struct twin *twin, const struct demand *demand)
 {
-    double importance = 0, weights = 0, inverse = 0, least = 1, sum = 0;
-    bool pole = false;
+    double importance = 0, weights = 0, inverse = 0, least = 1, counted = 1;
     for (uint32_t j = 0; j < twin->env.query_heads; j++) {
         importance += (double)twin->env.importance[j] / twin->env.query_heads;
     }
-    if (importance == 0 && twin->values[2] == 1) {
+    double kv = twin->env.kv_importance ? (double)*twin->env.kv_importance : importance;
+    if (kv == 0 && twin->values[2] == 1) {
         return true;
     }
     for (uint32_t j = 0; j < twin->env.query_heads; j++) {
         double s = importance > 0 ? (double)twin->env.importance[j] : 1;
         double cosine = twin_cosine(twin, demand, j);
-        pole = pole || (s > 0 && cosine <= 0);
+        counted = s > 0 ? fmin(counted, cosine) : counted;
         weights += s;
         inverse += s > 0 ? s / cosine : 0;
         least = fmin(least, cosine);
-        sum += cosine;
     }
-    double share = pow(importance, twin->values[1]);
+    double share = pow(kv, twin->values[1]);
     double threshold =
         twin->values[2] > 0
             ? cos(share * acos(twin->values[0]) + (1 - share) * 3.14159265358979323846)
@@ -621,10 +620,7 @@ static bool twin_reuses(const struct twin *twin, const struct demand *demand)
     if (twin->values[3] == 1) {
         return least >= threshold;
     }
-    if (twin->values[3] == 2) {
-        return sum / twin->env.query_heads >= threshold;
-    }
-    return !pole && weights / inverse >= threshold;
+    return (counted > 0 ? weights / inverse : counted) >= threshold;
 }
 
 static void twin_qsac(struct twin *twin, const struct demand *demand, struct outcome *outcome)

@@ -4,6 +4,8 @@
 #include "predict/answer.h"
 #include "predict/server/serving_load.h"
 
+#include <math.h>
+
 /* A run of the tiny machine, whose figures are all assumed, in a point that has a band. */
 static struct result answer_of(bool measured)
 {
@@ -88,7 +90,8 @@ static struct result answer_with(const char *system, const char *trace)
     return result;
 }
 
-/* Each family is the run that its recording alone gives; the answer is one of them. */
+/* Each family is the run that its recording alone gives, of the draws of heads the one with its number; the answer
+ * is one of them. */
 static void an_ensemble_is_a_run_with_each_recording(void **state)
 {
     (void)state;
@@ -100,13 +103,13 @@ static void an_ensemble_is_a_run_with_each_recording(void **state)
         char trace[64];
         snprintf(trace, sizeof trace, "trace=%s", all.families[i].name);
         struct result one = answer_with("system=clo", trace);
-        assert_int_equal(one.family_count, 0);
-        assert_near(all.families[i].values[COLUMN(step_us)->range - 1],
-                    result_number(&one, COLUMN(step_us)), 0);
+        assert_int_equal(one.family_count, 3);
+        assert_null(strstr(one.message, "QSAC's threshold means something else for each model"));
+        const double *step = &one.families[i].values[COLUMN(step_us)->range - 1];
+        assert_near(all.families[i].values[COLUMN(step_us)->range - 1], *step, 0);
         assert_near(all.families[i].values[COLUMN(hit_ratio)->range - 1],
-                    result_number(&one, COLUMN(hit_ratio)), 0);
-        chosen += result_cell(&one, COLUMN(step_us))->integer ==
-                  result_cell(&all, COLUMN(step_us))->integer;
+                    one.families[i].values[COLUMN(hit_ratio)->range - 1], 0);
+        chosen += fabs(*step - (double)result_cell(&all, COLUMN(step_us))->integer / 1000) < .001;
         result_release(&one);
     }
     assert_int_equal(chosen, 1);
