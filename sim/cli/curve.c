@@ -259,8 +259,6 @@ static bool choose_sizes(const struct arguments *arguments, const struct curve_r
     return ok;
 }
 
-/* ---- curves ---- */
-
 static struct miss_request curve_request(const struct curve_report *report,
                                          const struct policy_curves *curves)
 {
@@ -342,8 +340,6 @@ static void write_parameters(const struct policy_curves *curves, bool json, char
     }
     text_append(text, PARAMETERS, "%s", json ? "}" : "");
 }
-
-/* ---- for programs ---- */
 
 enum { POINT_POLICY, POINT_PARAMETERS, POINT_LAYER, POINT_HEAD, SIZE, ACCESSES, MISSES, POINTS };
 

@@ -266,8 +266,6 @@ static size_t shape_figures(const struct profile *profile, const struct shape *s
     return profile_reads_list(&reads, figures);
 }
 
-/* ---- printing ---- */
-
 static const char *const bounds[] = {
     [BOUND_FIXED] = "fixed time",
     [BOUND_HBM] = "bytes in HBM",
@@ -311,8 +309,6 @@ static struct frame *kernel_frame(const struct profile *profile, const struct sh
     frame_text(frame, FIGURES, line);
     return frame;
 }
-
-/* ---- the command ---- */
 
 static bool kernels_run(const struct arguments *arguments, struct error *why)
 {

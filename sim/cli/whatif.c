@@ -371,8 +371,6 @@ static bool whatif_report_print_findings(const struct whatif *whatif,
     return print_binding(whatif, runs, out, why);
 }
 
-/* ---- all of it ---- */
-
 /* "vllm over batch"; of an axis of systems, "over system". */
 static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 {

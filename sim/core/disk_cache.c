@@ -143,8 +143,6 @@ static void disk_cache_run(struct disk_cache *cache, const char *sql, struct dis
     sqlite3_finalize(statement);
 }
 
-/* ---- reading ---- */
-
 /* Decompress a value, which fails if its checksum differs. */
 static uint8_t *unpack(const void *stored, size_t stored_size, size_t *size)
 {

@@ -107,8 +107,6 @@ static void cores_wake(struct cores *cores)
     }
 }
 
-/* ---- threads ---- */
-
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 bool threads_start(struct threads *threads, uint32_t count, void *(*work)(void *context),

@@ -206,8 +206,6 @@ static bool takeover_check(const struct node *gpu, const struct node *stated, st
                         own->text);
 }
 
-/* ---- fp8 ------------------------------------------------------------------------------------- */
-
 /* The value of a single figure, 0 when it is not stated, or has points. */
 static double takeover_value_of(const struct node *gpu, const char *key)
 {

@@ -70,8 +70,6 @@ static uint64_t compressed_entries(const struct model_layer *layer, uint64_t con
     return windowed(layer, context) + (layer->ratio > 0 ? context / layer->ratio : 0);
 }
 
-/* ---- whatever the length ---- */
-
 /* The recurrent state, and what the convolution keeps of the last tokens' Q, K and V. */
 static uint64_t linear_state(const struct model *model, const struct model_layer *layer)
 {

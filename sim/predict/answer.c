@@ -111,8 +111,6 @@ static void families_write_range(const struct result *results, uint32_t count,
     }
 }
 
-/* ---- what does not fit ---- */
-
 static void note_unfit(const struct result *results, const char *const *names, uint32_t count,
                        struct result *out)
 {

@@ -153,8 +153,6 @@ void balancer_destroy(struct balancer *balancer)
     }
 }
 
-/* ---- loads ---------------------------------------------------------------------------- */
-
 /* Fewest requests, beginning behind the server chosen last. */
 static uint32_t choose_least(const struct balancer *balancer, const struct server_load *loads)
 {

@@ -218,8 +218,6 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
     return column != NULL ? column->name : field != NULL ? field->name : NULL;
 }
 
-/* ---- statements ---- */
-
 /* All columns of a table as `what` says (schema_sql()). */
 static void write_columns(const struct schema_table *table, char what, FILE *out)
 {

@@ -44,8 +44,6 @@ static void machine_print_rest(const void *context, bool wide, FILE *out)
     left_out_print(advice->systems.candidates, advice->systems.count, wide, out);
 }
 
-/* ---- which rows, in which order ---- */
-
 /* Highest rate first; without one last; equal ones in the order of their searches. */
 static int advise_rows_by_rate(const void *a, const void *b)
 {

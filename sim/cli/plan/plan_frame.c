@@ -457,8 +457,6 @@ static void plan_rows_put_candidate(const struct planning *planning,
     }
 }
 
-/* ---- values ---- */
-
 /* The values of a candidate, with the verdict of each target. */
 static void plan_rows_put_points(const struct planning *planning, const char *name, uint32_t place,
                                  struct frame *frame)

@@ -81,8 +81,6 @@ static bool append_files(const struct plot_statement *statement, const char *end
                        : plot_copy_file("plots", statement->end, "sql", out, why);
 }
 
-/* ---- tables ---- */
-
 /* Lines of the files are indented, but for those that begin or end a table, comments, and the SELECT
  * behind the last table. The line after `text` that begins something. */
 static const char *next_begin(const char *text)
@@ -123,8 +121,6 @@ static void append_tables(const char *text, FILE *out)
     fprintf(out, "PRAGMA query_only = 1;\n%s", text);
 }
 
-/* ---- the statement ---- */
-
 /* The text with this SELECT in place of the last file, if it is not NULL. */
 static char *plot_statement_ending(const struct plot_statement *statement, const char *end,
                                    struct error *why)
@@ -144,8 +140,6 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 {
     return plot_statement_ending(statement, NULL, why);
 }
-
-/* ---- a key or a value that nothing has is an error, never a selection of nothing ---- */
 
 /* What nothing has, and the values of its key. */
 static const char unmatched[] =

@@ -158,8 +158,6 @@ static void add_note(struct runs_remarks *remarks, const json_t *note, const cha
     runs_notes_add_run(remarks, i, system);
 }
 
-/* ---- notes ---- */
-
 struct runs_notes {
     struct runs_shared shared;
     struct runs_remarks sources; /* what hit ratios rest on */

@@ -136,8 +136,6 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 
 /* Running: the calendar and the flows make tasks start, be served, move their amounts and end. */
 
-/* ---- what a task waited for ---- */
-
 static bool ended_now(const struct engine *engine, engine_task_id id)
 {
     return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;

@@ -63,8 +63,6 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
     return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
 }
 
-/* ---- the work ---- */
-
 /* Queries and outputs have two bytes a value. */
 static double bytes_of(const struct model *model, uint32_t layer, uint64_t end, uint64_t tokens)
 {

@@ -312,8 +312,6 @@ struct shortened {
     struct trust trust;    /* of all schedules */
 };
 
-/* ---- steps ---- */
-
 /* Whatever attention mass it has. */
 static bool steps_want_same(const struct ledger *ledger)
 {

@@ -32,8 +32,6 @@ struct run {
     struct trust trust;
 };
 
-/* ---- values that runs share ---- */
-
 /* A trace whose heads are compared. */
 struct run_heads {
     const struct trace *trace;
@@ -403,8 +401,6 @@ struct ranges_work {
     struct run_ranges *ranges;
     double by;
 };
-
-/* ---- one step ---- */
 
 /* The rows of a step whose misses are those of the median, in a ledger that the run uses instead.
  * The caller releases it. */

@@ -552,8 +552,6 @@ struct node *scenario_keys_tree(const struct scenario_values *values, const stru
     return all;
 }
 
-/* ---- which keys ---- */
-
 /* Several values stand under `sweep`, and only contexts are a list themselves. */
 static bool check_lists(const struct node *root, struct error *why)
 {

@@ -176,8 +176,6 @@ struct trace *sources_generated(struct sources *sources, struct trace *fresh, st
     return found;
 }
 
-/* ---- requests -------------------------------------------------------------------------- */
-
 static struct kept_requests *read_requests(struct sources *sources, const char *path,
                                            const struct requests_options *asked, struct error *why)
 {

@@ -135,8 +135,6 @@ static bool cap_selection(struct decode_surface *surface, struct setup *setup, s
     return keeps || attend_all(surface, setup, why);
 }
 
-/* ---- points ----------------------------------------------------------------------------- */
-
 static bool decode_surface_compute_point(void *context, struct decode_point *point,
                                          struct error *why)
 {

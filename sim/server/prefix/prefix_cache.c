@@ -38,8 +38,6 @@ struct prefix_cache {
     struct prefix_refusal refusal;
 };
 
-/* ---- create, destroy ------------------------------------------------------------------ */
-
 struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
                                          const struct requests *requests, struct error *why)
 {
@@ -73,8 +71,6 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     free(cache->holdings);
     free(cache);
 }
-
-/* ---- the past ------------------------------------------------------------------------- */
 
 void prefix_past(struct prefix_cache *cache)
 {

@@ -37,8 +37,6 @@ bool requests_stretch(struct requests *requests, double scale, struct error *why
     return true;
 }
 
-/* ---- checks of a line ----------------------------------------------------------------- */
-
 static bool check_tokens(const char *what, uint64_t tokens, const struct csv_reader *reader,
                          struct error *why)
 {

@@ -22,8 +22,6 @@ const char *const ablation_kinds[] = {[ABLATION_BASE] = "base",
                                       [ABLATION_WHOLE] = "whole",
                                       NULL};
 
-/* ---- the two systems ---- */
-
 static bool check_scenario(const struct scenario *scenario, const struct point *point,
                            struct error *why)
 {
@@ -52,8 +50,6 @@ static struct node *name_base(const struct ablation_options *options,
     map->children[0]->line = 0; /* an option has no line */
     return map;
 }
-
-/* ---- cases ---- */
 
 /* A system as a scenario names and overrides it. */
 struct ablation_side {
@@ -96,8 +92,6 @@ static struct node *write_case(const struct difference *difference, uint32_t set
     }
     return map;
 }
-
-/* ---- rows ---- */
 
 /* Add the row of a mechanism switched on nearest to the base, or of one left out nearest to the system; and
  * before it why it cannot be so alone. */

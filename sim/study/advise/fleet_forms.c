@@ -331,8 +331,6 @@ uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine)
     return best;
 }
 
-/* ---- ties ---- */
-
 /* The cost, as sure as that of its tokens. */
 static void cost_figure(const struct fleet_form *form, struct tie_figure *out)
 {

@@ -42,8 +42,6 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     }
 }
 
-/* ---- what it tells ---- */
-
 static void tell(const struct sizing *sizing)
 {
     const struct study *study = &sizing->options->study;
@@ -242,8 +240,6 @@ static bool compare(struct sizing *sizing, struct error *why)
     }
     return good && search(sizing, FLEET_BRIEF, why);
 }
-
-/* ---- the answer, by more ---- */
 
 /* Begin to ask whether servers like the answer's, as many or fewer, hold the rate behind another router. */
 static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)

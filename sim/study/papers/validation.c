@@ -96,8 +96,6 @@ bool validation_ran(const struct validation *validation, int id)
     return validation_has(validation, id) && validation->rows[id].absent[0] == '\0';
 }
 
-/* ---- the harness's output ---- */
-
 static bool validation_read_figure(json_t *object, struct validation_figure *out)
 {
     int samples = 0;

@@ -166,8 +166,6 @@ static bool find_front(struct tradeoff *tradeoff, const struct targets *targets,
     return good;
 }
 
-/* ---- all of it ---- */
-
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
                   struct tradeoff *out, struct error *why)
 {

@@ -81,8 +81,6 @@ static bool is_stopping(const struct sweep *sweep)
     return atomic_load(&sweep->runs.stop->raised);
 }
 
-/* ---- workers ---- */
-
 static void *sweep_work(void *context)
 {
     struct sweep *sweep = context;

@@ -165,8 +165,6 @@ void whatif_release(struct whatif *whatif)
     *whatif = (struct whatif){.count = 0};
 }
 
-/* ---- conclusions from the points: the best, the knee, the point at which a limit is met ---- */
-
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point)
 {
     uint32_t across = whatif->axis_count > 1 ? whatif->axes[1].count : 1;
@@ -418,8 +416,6 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     }
     return findings;
 }
-
-/* ---- the knee of a curve ---- */
 
 /* Furthest below the line of misses is furthest above the line of hits, which starts at 0. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,

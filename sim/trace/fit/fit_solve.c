@@ -161,8 +161,6 @@ static double deviation(const struct moments *moments)
     return moments->count > 0 ? sqrt(moments->squares / moments->count) : 0;
 }
 
-/* ---- demands ---- */
-
 /* The wanted units of each step as bits, `words` words per step. */
 static uint64_t *make_sets(const struct fit_sample *sample, uint32_t wanted, size_t words,
                            struct error *why)

@@ -345,8 +345,6 @@ void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *
     }
 }
 
-/* ---- heads of a target model ---- */
-
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
                                                     uint32_t layers, uint32_t kv_heads,
                                                     uint32_t layer, uint32_t head)
