@@ -252,13 +252,16 @@ static bool put_prefixes(const struct requests *requests, double prompt, char (*
     return true;
 }
 
-/* The requests of a server, as a benchmark can draw them: all as long as the mean. */
+/* The requests of a server, as a benchmark can draw them: all as long as the mean, which the text of made-up
+ * ones states, and at the rate that was asked for. */
 static bool put_requests(const struct point *point, const struct result *result,
                          char (*values)[LINE], struct error *why)
 {
-    double prompt = 0, output = 0;
     const struct requests *requests = point->requests;
-    for (size_t i = 0; i < requests->count; i++) {
+    double prompt = requests->drawn.mean_prompt, output = requests->drawn.mean_output;
+    double rate = point->workload.rate > 0 ? point->workload.rate / point->workload.time_scale
+                                           : deployment_number(result, COLUMN(requests_in_per_s));
+    for (size_t i = 0; requests->drawn.tokens == 0 && i < requests->count; i++) {
         prompt += (double)requests->all[i].prompt / (double)requests->count;
         output += (double)requests->all[i].output / (double)requests->count;
     }
@@ -268,7 +271,7 @@ static bool put_requests(const struct point *point, const struct result *result,
     if (point->workload.clients > 0 && !requests->sessions) {
         snprintf(values[CONCURRENCY], LINE, "%" PRIu64, point->workload.clients);
     } else {
-        snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN(requests_in_per_s)));
+        snprintf(values[RATE], LINE, "%.6g", rate);
     }
     snprintf(
         values[UNSENT], LINE, "%s",

@@ -8,6 +8,7 @@
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/sources.h"
+#include "server/requests/requests.h"
 #include "server/server_engine.h"
 
 #include <stdio.h>
@@ -117,6 +118,13 @@ uint64_t point_servers(const struct point *point)
 {
     return point->workload.replicas *
            (point->setup.model.parallel.data / point_joined_ranks(point));
+}
+
+uint64_t point_taken_tokens(const struct point *point)
+{
+    uint64_t trained = point->setup.model.trained_context;
+    bool cut = point->engine.row != NULL && trained < point->requests->drawn.tokens;
+    return point->workload.request_tokens > 0 ? point->workload.request_tokens : cut ? trained : 0;
 }
 
 uint64_t point_machine_gpus(const struct point *point)

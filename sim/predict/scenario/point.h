@@ -76,6 +76,10 @@ bool point_serves(const struct point *point);
  * the stages of a pipeline (model/sharding.h). */
 uint64_t point_servers(const struct point *point);
 
+/* Most tokens of a request that a server takes: as stated; an engine takes no made-up one beyond the length on
+ * which the model was trained. 0: no limit. */
+uint64_t point_taken_tokens(const struct point *point);
+
 /* GPUs of a machine: as its profile says, else as machines are sold. */
 uint64_t point_machine_gpus(const struct point *point);
 

@@ -348,10 +348,14 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
     return error_expect(why, "engine: none");
 }
 
-/* The longest prompt of the requests that the server takes. */
+/* The longest prompt of the requests that the server takes: of those that are made up, that any may have. */
 static uint64_t longest_prompt(const struct point *point)
 {
-    uint64_t most = point->workload.request_tokens, longest = 0;
+    uint64_t most = point_taken_tokens(point), longest = 0;
+    uint64_t drawn = point->requests->drawn.prompt;
+    if (drawn > 0) {
+        return most == 0 || drawn < most ? drawn : most - 1;
+    }
     for (size_t i = 0; i < point->requests->count; i++) {
         const struct request *request = &point->requests->all[i];
         bool longer = request->prompt > longest && (most == 0 || request_tokens(request) <= most);

@@ -113,9 +113,7 @@ static bool take_requests(struct serving *serving, struct error *why)
         !requests_stretch(&serving->requests, workload->time_scale, why)) {
         return false;
     }
-    serving->refused = workload->request_tokens > 0
-                           ? requests_refuse(&serving->requests, workload->request_tokens)
-                           : 0;
+    serving->refused = requests_refuse(&serving->requests, point_taken_tokens(point));
     if (workload->warm < serving->requests.count) {
         return true;
     }

@@ -192,9 +192,9 @@ void serving_write_requests(const struct point *point, const struct serving_memo
     note_requests(point, requests, result);
     result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
     if (refused > 0) {
-        result_note(result,
-                    note_make(NOTE_refused, note_whole(refused), note_whole(point->requests->count),
-                              note_whole(point->workload.request_tokens)));
+        result_note(result, note_make(NOTE_refused, note_whole(refused),
+                                      note_whole(refused + requests->count),
+                                      note_whole(point_taken_tokens(point))));
     }
     note_pool(point, &memory->prefix, requests, result);
 }

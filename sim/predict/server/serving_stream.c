@@ -128,8 +128,7 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
         return false;
     }
     memcpy(requests->all, shared->all, shared->count * sizeof *requests->all);
-    *refused =
-        workload->request_tokens > 0 ? requests_refuse(requests, workload->request_tokens) : 0;
+    *refused = requests_refuse(requests, point_taken_tokens(point));
     bool served = requests->count > 0 || error_set(why, NULL, 0, "the server refuses all requests");
     /* Sessions of a list are not quite those of the sample, nor are all of its requests served. */
     uint64_t spare = requests->count > stage->requests ? requests->count - stage->requests : 0;

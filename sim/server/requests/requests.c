@@ -318,7 +318,7 @@ size_t requests_refuse(struct requests *requests, uint64_t most)
 {
     size_t kept = 0, all = requests->count;
     for (size_t i = 0; i < all; i++) {
-        if (request_tokens(&requests->all[i]) <= most) {
+        if (most == 0 || request_tokens(&requests->all[i]) <= most) {
             requests->all[kept++] = requests->all[i];
         }
     }

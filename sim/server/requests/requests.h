@@ -56,7 +56,14 @@ struct requests_hashed {
     uint64_t distinct_tokens; /* tokens of chunks that no earlier prompt had */
 };
 
+/* What a text of made-up requests says of them, however many are drawn and from whichever seed. */
+struct requests_drawn {
+    uint64_t tokens, prompt; /* no request has more, and no prompt; 0: a file says nothing */
+    double mean_prompt, mean_output; /* tokens of a request */
+};
+
 struct requests {
+    struct requests_drawn drawn;
     struct request *all;
     size_t count, capacity;
     uint32_t *chunks; /* numbers of chunks; lists that begin alike may share their beginning */
@@ -121,6 +128,12 @@ uint64_t requests_most(const struct requests *sample);
 /* Tokens of the longest request; 0 without requests. */
 uint64_t requests_longest(const struct requests *requests);
 
+/* Tokens for which a server of such requests has room: of the longest in a file, of any that may be drawn. */
+static inline uint64_t requests_most_tokens(const struct requests *requests)
+{
+    return requests->drawn.tokens > 0 ? requests->drawn.tokens : requests_longest(requests);
+}
+
 /* What prompts share: tokens that a prompt's beginning has in common with earlier ones. */
 struct requests_shared {
     uint64_t beginnings; /* different first chunks of prompts, shared or not */
@@ -131,7 +144,7 @@ struct requests_shared {
 bool requests_share(const struct requests *requests, struct requests_shared *out,
                     struct error *why);
 
-/* Remove the requests with more than `most` tokens, and return their number. The others keep their
+/* Remove the requests with more than `most` tokens (0: none), and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);
 

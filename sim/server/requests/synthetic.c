@@ -63,6 +63,8 @@ struct synthetic {
     double spread[KEYS];       /* of PROMPT_SPREAD and OUTPUT_SPREAD */
     uint64_t number[KEYS];     /* of the others; of a range, its first */
     uint64_t most[KEYS];       /* of PROMPT and OUTPUT: the last of the range, or the number */
+    uint64_t least_output;
+    struct requests_drawn drawn;
 };
 
 bool synthetic_is(const char *name)
@@ -323,19 +325,115 @@ struct drawn_lengths {
     uint64_t prompt, output; /* tokens, of the prompt without those `taken` */
 };
 
+/* A pair of a data set, scaled to the means that were asked for. */
+static struct drawn_lengths scale_pair(const struct synthetic *synthetic,
+                                       const struct length_pair *pair, uint64_t taken,
+                                       uint64_t least)
+{
+    const struct length_set *set = &synthetic->lengths;
+    double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
+    double output = synthetic->mean[OUTPUT] / set->output;
+    return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
+                                  within_tokens(pair->output * output, 1)};
+}
+
 static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_rng *random,
                                          uint64_t taken, uint64_t least)
 {
     const struct length_set *set = &synthetic->lengths;
-    if (set->count > 0) { /* one pair of a data set, scaled to the means that were asked for */
-        const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, set->count)];
-        double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
-        double output = synthetic->mean[OUTPUT] / set->output;
-        return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
-                                      within_tokens(pair->output * output, 1)};
+    if (set->count > 0) {
+        return scale_pair(synthetic, &set->pairs[gsl_rng_uniform_int(random, set->count)], taken,
+                          least);
     }
     uint64_t prompt = draw_length(synthetic, random, PROMPT, taken, least);
     return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
+}
+
+/* ---- what the text bounds ---- */
+
+/* The standard normal variable that one draw in 100 000 exceeds, and what an engineer rounds a length to. */
+static const double far = 4.2649, whole = 1024;
+
+/* Tokens of a session, of independent lengths. */
+struct session_tokens {
+    double mean, most;
+    double varying, variance; /* of those that vary */
+    double excess;            /* over its mean, of the length that varies most */
+};
+
+/* What one log-normal draw in 100 000 exceeds. */
+static double far_tokens(double mean, double variance)
+{
+    double log_variance = log1p(variance / (mean * mean));
+    return mean * exp(far * sqrt(log_variance) - log_variance / 2);
+}
+
+static void add_lengths(struct session_tokens *to, double count, double mean, double variance,
+                        double most)
+{
+    to->mean += count * mean;
+    to->most += count > 0 ? count * most : 0;
+    if (variance > 0 && count > 0) {
+        to->varying += count * mean;
+        to->variance += count * variance;
+        to->excess = fmax(to->excess, fmin(most, far_tokens(mean, variance)) - mean);
+    }
+}
+
+/* Add `count` turns, whose prompts are drawn without `taken` tokens of a prefix. */
+static void add_turns(const struct synthetic *synthetic, double count, uint64_t taken,
+                      uint64_t least, struct session_tokens *to)
+{
+    const struct length_set *set = &synthetic->lengths;
+    double sum = 0, squares = 0, longest = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        struct drawn_lengths pair = scale_pair(synthetic, &set->pairs[i], taken, least);
+        double tokens = (double)(pair.prompt + pair.output);
+        sum += tokens / set->count;
+        squares += tokens * tokens / set->count;
+        longest = fmax(longest, tokens);
+    }
+    if (set->count > 0) {
+        add_lengths(to, count, sum, squares - sum * sum, longest);
+        return;
+    }
+    for (int key = PROMPT; key <= OUTPUT; key++) {
+        double part = key == PROMPT ? (double)taken : 0;
+        double first = (double)synthetic->number[key], last = (double)synthetic->most[key];
+        double mean = (first + last) / 2 - part, spread = synthetic->spread[key + SPREAD_OF];
+        double deviation = spread * mean, span = last - first + 1;
+        add_lengths(to, count, mean, spread > 0 ? deviation * deviation : (span * span - 1) / 12,
+                    spread > 0 ? (double)INFINITY : last - part);
+    }
+}
+
+/* The sum of log-normal lengths is taken for one itself, with their mean and variance (Fenton, 1960), unless
+ * one of them alone goes further. */
+static void set_drawn(struct synthetic *synthetic)
+{
+    const uint64_t *number = synthetic->number;
+    bool set = synthetic->lengths.count > 0;
+    double later = (double)number[TURNS] - 1, taken = (double)number[PREFIX];
+    double prompt = ((double)number[PROMPT] + (double)synthetic->most[PROMPT]) / 2;
+    double output = ((double)number[OUTPUT] + (double)synthetic->most[OUTPUT]) / 2;
+    struct session_tokens session = {.mean = 0};
+    add_turns(synthetic, 1, 0, number[PREFIX] + 1, &session);
+    add_turns(synthetic, later, number[PREFIX], 1, &session);
+    prompt = set ? synthetic->mean[PROMPT] : prompt;
+    output = set ? synthetic->mean[OUTPUT] : output;
+    double most = session.most;
+    if (session.variance > 0) {
+        double excess = far_tokens(session.varying, session.variance) - session.varying;
+        double tokens = session.mean + fmax(excess, session.excess);
+        most = fmin(most, whole * ceil(tokens / whole));
+    }
+    synthetic->least_output = set || synthetic->spread[OUTPUT_SPREAD] > 0 ? 1 : number[OUTPUT];
+    synthetic->drawn = (struct requests_drawn){
+        .tokens = (uint64_t)most,
+        .prompt = (uint64_t)most - synthetic->least_output,
+        .mean_prompt = prompt + later / 2 * (prompt - taken + output),
+        .mean_output = output,
+    };
 }
 
 /* The first request with each prefix that was drawn. */
@@ -384,8 +482,10 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
     uint64_t taken = line->turn > 0 ? number[PREFIX] : 0;
     uint64_t least = (line->turn > 0 ? 0 : number[PREFIX]) + 1;
     struct drawn_lengths drawn = draw_lengths(synthetic, random, taken, least);
-    line->prompt = before + drawn.prompt;
-    line->output = drawn.output;
+    uint64_t later = number[TURNS] - 1 - line->turn, kept = synthetic->least_output;
+    uint64_t most = synthetic->drawn.tokens - later * (1 + kept); /* they have a token at least */
+    line->prompt = before + drawn.prompt < most - kept ? before + drawn.prompt : most - kept;
+    line->output = drawn.output < most - line->prompt ? drawn.output : most - line->prompt;
     line->think_ns = line->turn > 0 && number[THINK] > 0
                          ? llround(gsl_ran_exponential(random, (double)number[THINK]))
                          : 0;
@@ -441,6 +541,8 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     if (set->count > 0) { /* which a change of the file changes */
         out->content = XXH64(set->pairs, set->count * sizeof *set->pairs, out->content);
     }
+    set_drawn(&synthetic);
+    out->drawn = synthetic.drawn;
     uint64_t count = synthetic.number[COUNT], limit = options->limit;
     bool ends =
         synthetic_says(name, keys[COUNT].name); /* else it goes on for as long as it is read */

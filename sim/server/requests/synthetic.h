@@ -16,6 +16,10 @@
  *                             exponential distribution (0s)
  *   requests                  how many in all; else they are a stream (stream.h), which `limit` cuts
  *
+ * Where lengths vary without an end, one session in some 100 000 would have more tokens than any server is
+ * started for: its lengths are cut, so that all requests of a text, whatever the seed, end within
+ * requests_drawn.tokens.
+ *
  * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
  * computed again as part of the next prompt, and found from then on. Requests have no arrival
  * times. The same text and seed give the same requests.

@@ -50,7 +50,7 @@ static void check_longest(const struct requests *requests, const struct serving_
                           struct fleet_form *form)
 {
     uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
-    uint64_t longest = requests_longest(requests);
+    uint64_t longest = requests_most_tokens(requests);
     if (longest > room + 1) { /* the last token is not kept */
         snprintf(form->refused, sizeof form->refused,
                  "a server of %u GPU%s cannot hold a request of %" PRIu64

@@ -170,9 +170,10 @@ static uint64_t longest_tokens(const struct point *point)
     struct setup_cohort cohort = setup_cohort(&point->setup, setup_cohort_count(&point->setup) - 1);
     uint64_t end = cohort.prompt + point->setup.output;
     uint64_t longest = end > cohort.context ? end : cohort.context;
-    return !point_serves(point)                 ? longest
-           : point->workload.request_tokens > 0 ? point->workload.request_tokens
-                                                : requests_longest(point->requests);
+    uint64_t taken = point_serves(point) ? point_taken_tokens(point) : 0;
+    return !point_serves(point) ? longest
+           : taken > 0          ? taken
+                                : requests_most_tokens(point->requests);
 }
 
 /* Tokens that a rank of the server has room for. */

@@ -353,6 +353,55 @@ static void a_name_without_its_number_is_endless(void **state)
     }
 }
 
+/* A server's length is one of the text: no seed draws a longer request, nor cuts more than one session in some
+ * thousands, and its means are those of many requests. */
+static void no_seed_draws_more_than_the_text_says(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t tokens; /* 0: not worked out by hand */
+    } cases[] = {
+        {"synthetic:prompt=100,output=7", 107},
+        {"synthetic:prompt=100,output=7,prefix=50,turns=3", 221},
+        {"synthetic:prompt=512-1536,output=200", 1736},
+        {"synthetic:prompt=1000,output=100-300,turns=2", 2600},
+        /* exp(4.2649 * 0.47238 - 0.11157) = 6.707 means of 400 beside 8000, in whole 1024s */
+        {"synthetic:prompt=8000,output=400,output_spread=50%", 11264},
+        {"synthetic:prompt=8000,output=400,prompt_spread=40%,output_spread=50%,prefix=2000", 0},
+        {"synthetic:prompt=100,output=3000,prompt_spread=1%,output_spread=150%", 0},
+        {"synthetic:prompt=800,output=300,prompt_spread=80%,output_spread=80%,turns=8", 0},
+        {"synthetic:prompt=100-900,output=100-500,turns=12", 0},
+        {"synthetic:lengths=sharegpt", 0},
+        {"synthetic:lengths=sharegpt,turns=5", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct requests_drawn first = {.tokens = 0};
+        double prompt = 0, output = 0, count = 0;
+        uint64_t longest = 0, at_most = 0;
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+            assert_true(make(cases[i].name, 6000, seed));
+            first = seed == 1 ? requests.drawn : first;
+            assert_memory_equal(&requests.drawn, &first, sizeof first);
+            for (size_t k = 0; k < requests.count; k++) {
+                const struct request *request = &requests.all[k];
+                uint64_t tokens = request_tokens(request);
+                longest = tokens > longest ? tokens : longest;
+                at_most += tokens == first.tokens;
+                assert_true(request->prompt <= first.prompt);
+                prompt += request->prompt;
+                output += request->output;
+            }
+            count += (double)requests.count;
+            requests_release(&requests);
+        }
+        assert_in_range(longest, first.tokens / 2, first.tokens);
+        assert_true(cases[i].tokens == first.tokens || (cases[i].tokens == 0 && at_most < 600));
+        assert_true(fabs(prompt / count / first.mean_prompt - 1) < 0.02);
+        assert_true(fabs(output / count / first.mean_output - 1) < 0.02);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +419,7 @@ int main(void)
         cmocka_unit_test(what_prompts_share_is_counted),
         cmocka_unit_test(making_stops),
         cmocka_unit_test(a_name_without_its_number_is_endless),
+        cmocka_unit_test(no_seed_draws_more_than_the_text_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
