@@ -24,12 +24,6 @@ struct growth {
     double shares[SETUP_MOST_LENGTHS];
 };
 
-/* NaN unless both are known. */
-static double between(double low, double high, double share)
-{
-    return share == 0 ? low : low + share * (high - low);
-}
-
 /* The steps, and by them the shares. */
 static bool growth_write_steps(struct growth *growth, struct result *out, struct error *why)
 {
@@ -38,19 +32,19 @@ static bool growth_write_steps(struct growth *growth, struct result *out, struct
     uint32_t low = 0, last = setup->cohort_count - 1;
     for (uint32_t s = 0; steps != NULL && s < setup->grows; s++) {
         uint64_t tokens = setup->context - setup->grows + 1 + s;
-        while (low + 1 < last && setup->cohorts[low + 1].context <= tokens) {
+        while (low < last && setup->cohorts[low + 1].context <= tokens) {
             low++;
         }
-        uint32_t high = low < last ? low + 1 : last;
-        uint64_t from = setup->cohorts[low].context, to = setup->cohorts[high].context;
-        double share = tokens > from ? (double)(tokens - from) / (double)(to - from) : 0;
+        double from = (double)setup->cohorts[low].context, over = (double)tokens - from;
+        uint32_t high = over > 0 ? low + 1 : low;
+        double share = over > 0 ? over / ((double)setup->cohorts[high].context - from) : 0;
         const struct result_step *a = &growth->lengths[low].steps[s % out->step_count],
                                  *b = &growth->lengths[high].steps[s % out->step_count];
         steps[s] = (struct result_step){
-            llround(between((double)a->ns, (double)b->ns, share)),
-            between(a->hit_ratio, b->hit_ratio, share),
-            llround(between((double)a->in_bytes, (double)b->in_bytes, share)),
-            between(a->mass_recall, b->mass_recall, share),
+            llround((double)a->ns + share * (double)(b->ns - a->ns)),
+            a->hit_ratio + share * (b->hit_ratio - a->hit_ratio),
+            llround((double)a->in_bytes + share * (double)(b->in_bytes - a->in_bytes)),
+            a->mass_recall + share * (b->mass_recall - a->mass_recall),
         };
         growth->shares[low] += (1 - share) / (double)setup->grows;
         growth->shares[high] += share / (double)setup->grows;
