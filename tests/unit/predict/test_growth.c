@@ -102,6 +102,9 @@ static void the_mean_is_that_of_lengths_between(void **state)
         print_message("%s: %.0f, %lld\n", systems[i][0], sum, (long long)step_of(&grown));
         assert_true(fabs((double)step_of(&grown) / sum - 1) < 0.01);
         assert_int_equal(parts, step_of(&grown));
+        assert_near(result_number(&grown, COLUMN(tokens_per_s_per_user)) *
+                        result_number(&grown, COLUMN(step_us)),
+                    1e6, 0.1);
         result_release(&grown);
     }
 }
