@@ -20,7 +20,13 @@ kept(id) AS (
   SELECT id FROM keyed JOIN only ON keyed.key = only.key AND alike(keyed.value, only.value)
   GROUP BY id HAVING COUNT(DISTINCT keyed.key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
-ok AS (SELECT * FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
+-- Of a scenario, `keys` has what may differ: the parameters of a made-up workload are keys of their own.
+ok AS (
+  SELECT *, CASE WHEN NOT json_valid(scenario) THEN '{}' WHEN json_valid(made) THEN json_set(scenario, '$.workload', json(made)) ELSE scenario END AS keys
+  FROM (SELECT *, CASE WHEN json_valid(scenario) AND json_extract(scenario, '$.workload') LIKE 'synthetic:%' THEN
+               '{"' || replace(replace(substr(json_extract(scenario, '$.workload'), 11), '=', '":"'), ',', '","') || '"}' END AS made
+        FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept)
+),
 -- A policy is one key, whose value is the name that tables give it, if runs of a system differ in the policy's name or in
 -- which parameters they set. If they differ only in the value of a parameter, as along eta, that is the key.
 policed(id, system, words, shape) AS (
@@ -39,7 +45,7 @@ machine(id, system, profile_hash, text) AS (
 -- The values that a key has in the runs of a system, without those runs: a page of ten thousand runs has a million.
 form(system, path, value) AS (
   SELECT DISTINCT ok.system, tree.fullkey, tree.atom
-  FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+  FROM ok, one_policy, json_tree(ok.keys) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
   UNION
   SELECT system, '$.mechanisms.policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
@@ -50,7 +56,7 @@ form(system, path, value) AS (
 -- The keys that runs of a system have, a line each; and those that some of its runs lack.
 shape(system, paths) AS (
   SELECT DISTINCT ok.system, char(10) || (
-    SELECT group_concat(tree.fullkey, char(10)) FROM json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+    SELECT group_concat(tree.fullkey, char(10)) FROM json_tree(ok.keys) AS tree
     WHERE tree.atom IS NOT NULL) || char(10)
   FROM ok
 ),
@@ -66,7 +72,7 @@ follows(path) AS (
   SELECT '$.context'
   FROM (SELECT COUNT(DISTINCT prompt) AS prompts, COUNT(DISTINCT context) AS contexts, COUNT(DISTINCT prompt || ' ' || context) AS pairs,
                COUNT(prompt) = COUNT(*) AS every
-        FROM (SELECT json_extract(scenario, '$.prompt') AS prompt, json_extract(scenario, '$.context') AS context FROM ok WHERE json_valid(scenario)))
+        FROM (SELECT COALESCE(json_extract(keys, '$.workload.prompt'), json_extract(keys, '$.prompt')) AS prompt, json_extract(keys, '$.context') AS context FROM ok))
   WHERE every AND prompts = contexts AND prompts = pairs
   UNION ALL
   SELECT path FROM (SELECT path, system, COUNT(*) AS count FROM form
@@ -83,7 +89,7 @@ told(path) AS (
 ),
 leaf(id, system, path, key, value) AS (
   SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
-  FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+  FROM ok, one_policy, json_tree(ok.keys) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey IN told AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
   UNION ALL
   SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy

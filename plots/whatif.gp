@@ -88,7 +88,10 @@ if (hits) {
     set xlabel where offset 0, 0.4
     if (ratios) { eval "set xtics (".(few ? places : log_ticks(0.9 * least, 1.1 * most)).")" }
     if (numbers) { set format x plain } else { eval "set xtics (".ticks.")" }
-    set ylabel (ratio ? "hit ratio (%)" : "first token, p99 (s)")
+    # Ticks of short times would be wide in seconds, and push the label out of the picture.
+    times = ratio || late >= 0.1 ? 1 : 1000
+    late = times * late; soon = times * soon
+    set ylabel (ratio ? "hit ratio (%)" : times == 1 ? "first token, p99 (s)" : "first token, p99 (ms)")
     if (ratio) {
         set yrange [0:100]
         set ytics 20
@@ -104,9 +107,9 @@ if (hits) {
         }
     }
     eval panel(middle, below_panels)
-    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):4:(0):($5 - $4) \
+    plot for [i = 1:lines * ranges] rows using (span(i, "hit", $3)):(times * $4):(0):(times * ($5 - $4)) \
         @WHISKER lc rgb color(i) notitle, \
-        for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):5 \
+        for [i = 1:lines] rows using (is("point") && $2 == i && $5 >= 0 ? $3 : NaN):(times * $5) \
         with linespoints lc rgb color(i) dt dash(i) lw slight(i) pt point(i) ps 0.5 * slight(i) notitle
 }
 unset multiplot
