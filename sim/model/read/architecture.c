@@ -85,13 +85,10 @@ static bool read_row(const struct node *node, struct error *why)
 
 static void read_table(void)
 {
-    static const char *const keys[] = {"size_keys",      "class_keys",
-                                       "renamed_keys",   "plain_activations",
-                                       "size_words",     "harmless_keys",
-                                       "modules",        "classes",
-                                       "encoders",       "quantise_keys",
-                                       "quantise_words", "harmless_words",
-                                       "other_words",    NULL};
+    static const char *const keys[] = {
+        "size_keys",     "class_keys",     "renamed_keys",   "plain_activations", "size_words",
+        "harmless_keys", "modules",        "modules_of",     "classes",           "encoders",
+        "quantise_keys", "quantise_words", "harmless_words", "other_words",       NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)

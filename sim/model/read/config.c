@@ -423,24 +423,35 @@ static bool find_beside(const char *path, const char *name, char other[PATH_MAX]
            access(other, F_OK) == 0;
 }
 
-/* Keep the count of parameters that the index of the weights' files has, if it is over 5 % off the
- * config's: a key was not understood, or the class has weights that no key says. Files may hold a
- * tied embedding twice. An index that cannot be read says nothing. */
+/* Keep the bytes that the index of the weights' files states, if they are over 5 % off the config's: a key was
+ * not understood, or the class has weights that no key says. Files may hold a tied embedding twice. An index
+ * that cannot be read says nothing. */
 static void compare_index(struct files *files, const char *path, struct model *model)
 {
     char other[PATH_MAX];
     size_t size;
     struct error ignored;
-    char *text = model->stored_bytes > 0 && find_beside(path, "model.safetensors.index.json", other)
+    struct model_part parts[MODEL_PARTS];
+    char *text = find_beside(path, "model.safetensors.index.json", other)
                      ? files_text(files, other, &size, &ignored)
                      : NULL;
     json_t *root = text != NULL ? json_loadb(text, size, 0, NULL) : NULL;
-    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
-    double stated = json_number_value(total) / (model->stored_bytes > 0 ? model->stored_bytes : 1);
-    double counted = (double)model_parameters(model);
-    double copy = model->tied_embeddings ? (double)model->vocabulary * model->hidden : 0;
+    double stated =
+        json_number_value(json_object_get(json_object_get(root, "metadata"), "total_size"));
+    double each = model->stored_bytes > 0 ? model->stored_bytes : 2, counted = 0;
+    double copy = model->tied_embeddings ? each * model->vocabulary * model->hidden : 0;
+    if (root != NULL) {
+        model_parts(model, parts);
+    }
+    for (int i = 0; root != NULL && i < MODEL_PARTS; i++) {
+        counted += model->stored_bytes > 0 ? each * (double)parts[i].total : 0;
+        for (int type = 0; model->stored_bytes == 0 && type < DTYPE_COUNT; type++) {
+            counted += (double)parts[i].bytes[type];
+        }
+    }
     double off = fmin(fabs(stated - counted), fabs(stated - counted - copy));
     model->indexed = stated > 0 && stated < 1e18 && off > 0.05 * stated ? (uint64_t)stated : 0;
+    model->counted = (uint64_t)counted;
     json_decref(root);
     free(text);
 }
@@ -480,7 +491,9 @@ bool model_load(struct files *files, const char *name, const struct model_option
         return false;
     }
     name_model(path, out);
-    compare_index(files, path, out);
+    if (out->stored_bytes > 0 || options->weights < 0) {
+        compare_index(files, path, out);
+    }
     if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
         model_release(out);
         return false;

@@ -75,12 +75,14 @@ static bool plain_pattern(const char *entry, char plain[PATTERN_SIZE])
 }
 
 /* Bits of enum model_module: the matrices of `layer` that a pattern covers. */
-static uint32_t exempt_modules(const char *pattern, uint32_t layer)
+static uint32_t exempt_modules(const char *pattern, const struct model *model, uint32_t layer)
 {
     const struct node *modules = architecture_list("modules");
+    const struct node *own = node_get(architecture_list("modules_of"), model->architecture);
     uint32_t covered = 0;
     for (int module = 0; module < MODULE_COUNT; module++) {
-        const struct node *names = node_get(modules, module_words[module]);
+        const struct node *names = node_get(own, module_words[module]);
+        names = names != NULL ? names : node_get(modules, module_words[module]);
         for (size_t i = 0; names != NULL && i < names->count; i++) {
             char path[64];
             snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
@@ -110,7 +112,7 @@ static bool exempt_one(const struct node *config, const char *key, const char *e
     snprintf(pattern, sizeof pattern, part ? "*%s*" : "*.%s.*", skip_prefix(plain));
     model->exempt_head |= fnmatch(pattern, ".lm_head.", 0) == 0;
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        model->layers[layer].exempt |= exempt_modules(pattern, layer);
+        model->layers[layer].exempt |= exempt_modules(pattern, model, layer);
     }
     return true;
 }

@@ -98,9 +98,8 @@ void outcome_note_reading(const struct model *model, struct result *result)
                                       note_text(model->architecture)));
     }
     if (model->indexed > 0) {
-        result_note(result,
-                    note_make(NOTE_index_differs, note_text(model->name),
-                              note_whole(model->indexed), note_whole(model_parameters(model))));
+        result_note(result, note_make(NOTE_index_differs, note_text(model->name),
+                                      note_bytes(model->indexed), note_bytes(model->counted)));
     }
 }
 

@@ -475,6 +475,23 @@ static void scales_are_counted_by_the_groups_of_the_config(void **state)
     }
 }
 
+/* Gemma 4 has its experts beside a dense FFN, which counts as a shared expert: "mlp*" covers that alone. */
+static void a_class_may_name_its_matrices_otherwise(void **state)
+{
+    (void)state;
+    json_t *config = json_load_file("models/gemma-4-26b-a4b.json", 0, NULL);
+    json_object_set_new(config, "quantization_config",
+                        json_of("{'quant_method': 'modelopt', 'quant_algo': 'NVFP4',"
+                                " 'ignore': ['model.language_model.layers.1.mlp*']}"));
+    char *text = json_dumps(config, 0);
+    struct model model = parsed(text, NULL, NULL);
+    assert_int_equal(model.layers[1].exempt & BIT(MODULE_SHARED_UP), BIT(MODULE_SHARED_UP));
+    assert_int_equal(model.layers[1].exempt & BIT(MODULE_EXPERT_UP), 0);
+    model_release(&model);
+    free(text);
+    json_decref(config);
+}
+
 /* A key that nothing reads and that may say what is quantised, or how, stops the answer; and what is not
  * quantised is read from whichever list a method has. */
 static void quantisation_that_is_not_understood_is_refused(void **state)
@@ -765,6 +782,7 @@ int main(void)
         cmocka_unit_test(stretched_rotations_lengthen_the_trained_context),
         cmocka_unit_test(scales_are_counted_by_the_groups_of_the_config),
         cmocka_unit_test(quantisation_that_is_not_understood_is_refused),
+        cmocka_unit_test(a_class_may_name_its_matrices_otherwise),
         cmocka_unit_test(exemptions_match_whole_components),
         cmocka_unit_test(patterns_of_many_stars_end_soon),
         cmocka_unit_test(models_are_found_by_name_file_and_folder),
