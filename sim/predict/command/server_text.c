@@ -506,6 +506,17 @@ static void complete_tiers(const struct server_program *program, struct server_t
 {
     struct stated_key *all = said->keys.all, *system = &all[STATED_SYSTEM];
     drop_of_others(program, said);
+    /* A connector's default counts where the text would say another size: not in a log, nor beside a file of
+     * variables. */
+    const struct stated_key *each = &all[STATED_HOST_EACH];
+    bool usual = each->value[0] != '\0' && each->implied;
+    bool unsaid = usual && (all[STATED_HOST_UNSAID].value[0] != '\0' || !each->typed);
+    if ((unsaid || says(&all[STATED_HOST_UNSAID], "yes")) && all[STATED_HOST].value[0] == '\0' &&
+        !server_text_overrides(said, "host_memory")) {
+        said->line = system->line;
+        error_expect(server_text_refuse(said, "the size of its host memory does not stand here"),
+                     "--set host_memory=N, that of all GPUs");
+    }
     complete_size(all, STATED_HOST_EACH, STATED_HOST);
     complete_size(all, STATED_DISK_EACH, STATED_DISK);
     if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {

@@ -111,6 +111,9 @@ static const struct {
      "model=m@1 system=vllm@0 graph_sequences=8@1"},
     {"steps that overlap as in the version", "vllm serve m --async-scheduling",
      "model=m@1 system=vllm@0"},
+    {"a file of variables beside a tier that states none of its own",
+     "source lm.env; sglang serve --model-path m --enable-hicache",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0"},
     {"a command in brackets", "( export LMCACHE_CHUNK_SIZE=64; vllm serve m -tp +2 )",
      "model=m@1 system=vllm@0 tensor_parallel=2@1"},
     {"variables of CUDA that change nothing",
@@ -290,8 +293,9 @@ static const struct {
      "non-default args: {'model': 'm', 'kv_transfer_config': KVTransferConfig(kv_connector='LMCacheConnectorV1', "
      "kv_buffer_size=1e9, kv_rank=None, kv_connector_extra_config={}), 'cpu_offload_gb': 10.0}\n"
      "LLM engine (v0.19.0) with config: model='m', speculative_config=SpeculativeConfig(method='eagle3', model='e', "
-     "num_spec_tokens=3), kv_cache_dtype=auto, x=1",
-     "model=m@2 system=lmcache@1 engine=vllm-0.19@2 host_memory=5GiB@1 drafts.method=eagle3@2 weights_outside=10GiB@1 "
+     "num_spec_tokens=3), kv_cache_dtype=auto, x=1\n"
+     "LMCache Configuration: {'max_local_cpu_size': 5.0}",
+     "model=m@2 system=lmcache@1 engine=vllm-0.19@2 host_memory=5GiB@3 drafts.method=eagle3@2 weights_outside=10GiB@1 "
      "drafts.count=3@2"},
     {"a log's offloading as a map",
      "non-default args: {'model': 'm', 'kv_transfer_config': {'kv_connector': 'OffloadingConnector', "
@@ -551,6 +555,12 @@ static const struct {
     {"docker run vllm/vllm-openai:v0.11.0 --model m --async-scheduling",
      "f:1: 'async_scheduling': steps of vllm-0.11 do not overlap, which alone"},
     {"vllm serve m --no-async-scheduling", "f:1: 'no_async_scheduling': steps of vllm-0."},
+    {"non-default args: {'model': 'm', 'kv_transfer_config': KVTransferConfig(kv_connector='LMCacheConnectorV1')}",
+     "f:1: the size of its host memory does not stand here"},
+    {"source lm.env\nvllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheConnectorV1\"}'",
+     "f:2: the size of its host memory does not stand here\n  expected: --set host_memory=N"},
+    {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheMPConnector\"}'",
+     "f:1: the size of its host memory does not stand here"},
     {"vllm serve m --api-server-count 4", "f:1: 'api_server_count' is 4: a rank has one process"},
     {"vllm serve m --load-format gguf", "f:1: 'load_format' is 'gguf': a GGUF has weights"},
     {"vllm serve m --hf-config-path x", "f:1: '--hf-config-path': this code or file"},
