@@ -161,7 +161,8 @@ static void take_word(const struct server_option *option, const char *value,
                     put(option, set->key, set->text, said);
                 } else if (said->typed && key != NULL && key->value[0] != '\0' && key->implied) {
                     invalid(option, value, "one of it and of what an option before says", said);
-                } else if (said->typed || isupper((unsigned char)option->flag[0])) { /* a variable */
+                } else if (said->typed ||
+                           isupper((unsigned char)option->flag[0])) { /* a variable */
                     server_text_pass(said, option->flag, set->text);
                 }
             }

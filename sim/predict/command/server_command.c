@@ -297,7 +297,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         bool file = sourced && (fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0);
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
         if (file || strncmp(word, "--env-file", strlen("--env-file")) == 0) {
-            strcpy(word, "EnvironmentFile=");
+            strcpy(word, "EnvironmentFile=x");
         }
         char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
         if (fnmatch("environment=*=*", word, 0) == 0 || fnmatch("numprocs=[!1]*", word, 0) == 0) {
