@@ -305,8 +305,7 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     table_line("", line, out);
 }
 
-/* The first value from which on larger ones of a figure of the machine gain nothing; WHATIF_NONE: the last
- * gains, or the study is another. */
+/* The first value beyond which more of a machine's figure gains nothing; WHATIF_NONE: there is none. */
 static uint32_t idle_from(const struct whatif *whatif)
 {
     uint32_t from = whatif->count - 1;

@@ -1,6 +1,5 @@
 /* Indices are handed out in ascending order, and none after a failure is seen. So every index below
- * a failing one has been handed out and runs to its end: the lowest failing index is the same for
- * any number of threads. */
+ * a failing one has been handed out and runs to its end: the lowest failing index is always the same. */
 #include "core/parallel.h"
 
 #include "core/array.h"

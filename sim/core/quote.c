@@ -24,8 +24,7 @@ static bool is_hidden(uint32_t character)
     return false;
 }
 
-/* Write the character at `*at` as an ASCII escape of YAML, and step over it. JSON differs only for
- * characters past 16 bits. */
+/* Write the character at `*at` as an ASCII escape of YAML, and step over it. JSON's differ past 16 bits. */
 static void quote_escape(const char **at, FILE *out)
 {
     uint32_t character = text_character(at);

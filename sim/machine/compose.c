@@ -185,8 +185,7 @@ double profile_capability(const struct profile *profile)
     return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
 }
 
-/* Check the compute capability of `stated`, a map of figures that is to be laid over the figures of
- * `gpu` (NULL or empty: none). */
+/* Check the compute capability of `stated`, a map of figures to lay over `gpu`'s (NULL or empty: none). */
 static bool takeover_check(const struct node *gpu, const struct node *stated, struct error *why)
 {
     const struct node *own = node_get(stated, takeover_capability_key);

@@ -40,8 +40,7 @@ static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
     }
 }
 
-/* Bytes of a token's key of the indexer, or 0. Engines keep these keys in fp8 with a scale of 32
- * bits, whatever the type of KV. */
+/* Bytes of a token's key of the indexer, or 0. Engines keep these in fp8 with scales of 32 bits, always. */
 static uint64_t kv_index_key(const struct model *model, const struct model_layer *layer)
 {
     return layer_index_entry(model, layer) > 0 ? model->index_dim + sizeof(float) : 0;

@@ -132,8 +132,7 @@ static void check_answer(struct spillway_cache *cache, const struct spillway_ans
     }
 }
 
-/* Call the plug-in for units[first, first + wanted) of a demand. For a whole demand it also sees
- * the other recorded units. */
+/* Call the plug-in for units[first, first + wanted) of a demand. Of a whole one it sees recorded units. */
 static void plugin_policy_ask(struct spillway_cache *cache, const struct demand *demand,
                               uint32_t first, uint32_t wanted, struct outcome *outcome)
 {
@@ -262,8 +261,7 @@ bool plugin_is_named(const char *name)
 
 enum { PLUGIN_FILE_MOST = 1 << 30 }; /* bytes */
 
-/* A library that was cut kills the program when its missing pages are touched. The linker writes the
- * table of sections last. */
+/* A library that was cut kills the program at its missing pages. The table of sections is written last. */
 static bool plugin_file_is_whole(const char *bytes, size_t size)
 {
     Elf64_Ehdr header;

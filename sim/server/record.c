@@ -35,8 +35,7 @@ void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
     waits->until_ns += ns;
 }
 
-/* Below GAPS_PARTS a bin is one ns; above, the first six bits behind the highest say which part of
- * its power of two a length lies in. */
+/* Below GAPS_PARTS a bin is one ns; above, six bits behind the highest say the part of its power of two. */
 
 enum { PART_BITS = 6 };
 

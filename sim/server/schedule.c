@@ -103,8 +103,7 @@ static double output_left(const struct server *server, const struct sequence *se
     return left < MOST_OUTPUT || server->options.path.reserves_all ? left : MOST_OUTPUT;
 }
 
-/* Tokens for which admission leaves room now: the rest of running prompts, and the share of outputs. 0 if the
- * engine reserves nothing. */
+/* Tokens for which admission leaves room: the rest of running prompts, and a share of outputs, or 0. */
 static double reserve_begin(struct server *server)
 {
     double tokens = 0;

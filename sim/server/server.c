@@ -229,8 +229,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     return true;
 }
 
-/* Time until a current copy ends; INFINITY if there is none, or nobody waits. What is saved twice
- * waits for the first time. */
+/* Time until a current copy ends; INFINITY if there is none, or nobody waits. Saved twice, it waits. */
 static double next_copy_ns(const struct server *server, const double rate[SERVER_FLOWS])
 {
     bool awaited = server->loading_count + server->running_count + schedule_waiting(server) > 0;

@@ -495,8 +495,7 @@ static bool engine_file_read(struct engine_file *program, struct error *why)
     return true;
 }
 
-/* The version by which one is computed: the newest that is no newer, else the oldest. NULL for the
- * number: the newest of all. */
+/* The version by which one is computed: the newest no newer, else the oldest. NULL: the newest of all. */
 static struct program_version *version_for(const struct engine_file *program,
                                            const struct version *number)
 {
@@ -516,8 +515,7 @@ static struct program_version *version_for(const struct engine_file *program,
 static bool version_merge(const struct engine_file *program, struct program_version *version,
                           int depth, struct error *why);
 
-/* A copy of the version that another one extends: "0.19" of the same file, or "vllm-0.19". Without
- * what only it is called. */
+/* A copy of the version that another one extends: "0.19" of the same file, or "vllm-0.19", unnamed. */
 static struct node *version_base(const struct engine_file *program, const struct node *extends,
                                  int depth, struct error *why)
 {

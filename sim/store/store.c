@@ -28,8 +28,7 @@
  * and in a long statement the stop flag, is looked at. */
 enum { BUSY_MS = 10000, STOPPED_MS = 500, LOOK_MS = 20, LOOK_STEPS = 10000 };
 
-/* The meaning of SQLite's result codes for the user, extended codes before their own class. Other
- * codes use SQLite's own words. */
+/* What SQLite's result codes mean for the user, extended ones before their class. Others are as they are. */
 static const struct {
     int code;
     const char *text;

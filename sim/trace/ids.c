@@ -11,8 +11,7 @@
 #include "core/files.h"
 #include "trace/format/format.h"
 
-/* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an
- * id takes some 20 bytes. */
+/* Linear probing from the slot of XXH64. Slots hold numbers, ids lie by number: an id takes 20 bytes. */
 
 enum { PLACES_FIRST = 1024 };
 

@@ -217,8 +217,7 @@ static uint32_t put_likely(const struct asking *asking, uint32_t count, uint64_t
     return count;
 }
 
-/* Put those unrecorded units behind the first `count` that may be asked for, with a level of at most
- * `most`. Returns the number of all. */
+/* Put unrecorded units behind the first `count`, up to a level of `most`. Returns how many. */
 static uint32_t put_unrecorded(const struct asking *asking, uint32_t count, uint32_t most)
 {
     struct retrieval_buffer *buffer = asking->buffer;

@@ -230,8 +230,7 @@ static void put_prediction(const struct deployment *deployment, double runs, cha
     }
 }
 
-/* Prompts that begin alike: as many beginnings, and as long a one as lets a prefix cache find as
- * much as in the workload. */
+/* Prompts that begin alike: as many beginnings, so long that a prefix cache finds as much as there. */
 static bool put_prefixes(const struct requests *requests, double prompt, char (*values)[LINE],
                          struct error *why)
 {

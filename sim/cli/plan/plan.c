@@ -44,8 +44,7 @@ static bool check_objectives(const struct scenario *scenario,
     return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
 }
 
-/* The smallest budget, or for a server the largest rate, unless an option says what is looked for. A stated
- * rate would be ignored. */
+/* The smallest budget, or a server's largest rate, unless an option says so. A stated rate is ignored. */
 static bool choose_axis(const struct scenario *scenario, struct planning_options *out,
                         struct error *why)
 {
@@ -223,8 +222,7 @@ static bool read_allowed(const char *text, struct candidate_options *out, struct
     return true;
 }
 
-/* A Pareto front takes no option of a search. One search has one goal, and needs targets unless the
- * best figure is the goal. */
+/* A Pareto front takes no option of a search. One search has one goal, and maybe targets. */
 static bool read_targets(const struct arguments *arguments, struct targets *out, struct error *why)
 {
     static const int others[] = {MINIMISE, MAXIMISE, BEST, OUTPUT, DEPLOY};

@@ -176,8 +176,7 @@ static void say_violation(const struct planning *planning, const struct result *
     text_append(text, PLAN_ANSWER, "%s", violation);
 }
 
-/* The candidates that reach the same value, or a figure too close to call: the first few by name,
- * the others as a number. */
+/* Candidates with the same value, or a figure too close to call: a few by name, the others as a number. */
 static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 {
     uint32_t ties = 0, said = 0;

@@ -193,8 +193,7 @@ static bool report_add_cell(struct report_table *table, json_t *row, const char 
     return json_object_set_new_nocheck(row, name, value) == 0;
 }
 
-/* Of a query with `pivot`, a row that agrees with the last one in all but its last two columns, a name
- * and a value, is a cell of that one. */
+/* Of a query with `pivot`, a row like the last in all but its last two columns is a cell of that one. */
 static bool report_table_read_row(uint32_t count, const char *const *names,
                                   const char *const *values, void *context, struct error *why)
 {

@@ -105,8 +105,7 @@ static void runs_shared_print(const struct runs_shared *shared, const struct sce
 
 /* ---- remarks ---- */
 
-/* Notes, or texts, that runs have in common: each is kept once, with the systems whose runs have it.
- * Only the first few are kept. */
+/* Notes, or texts, that runs have in common: each is kept once, with its systems, the first few. */
 enum { REMARKS_MOST = NOTES_MOST };
 
 struct runs_remarks {

@@ -140,8 +140,7 @@ static void fill_served(struct frame *frame, const struct result *result)
 
 enum { TEXT = 64, MOST_KEYS = 20 };
 
-/* Rates are compared within a group: the points that differ only in system, if systems are swept.
- * Nobody is shown its number. */
+/* Rates are compared within a group: the points that differ only in system, if systems are swept. */
 enum { GROUP, SYSTEM, FIRST_KEY };
 
 struct runs_table {
@@ -162,8 +161,7 @@ struct runs_table {
 
 /* ---- the table ---- */
 
-/* Give each key with several values a column. A scenario has at most a million points, so fewer than
- * MOST_KEYS keys have several values. */
+/* Give each key with several values a column. A million points have fewer than MOST_KEYS such keys. */
 static void add_keys(struct runs_table *runs, const struct node *sweep,
                      struct frame_column columns[MOST_KEYS])
 {

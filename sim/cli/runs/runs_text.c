@@ -113,8 +113,7 @@ static void put_families(const struct result *result, struct json_writer *json)
     json_end(json, '}');
 }
 
-/* "seal":{"version":"0.1.0+...","scenario":"0123456789abcdef",...}: what the result follows from; null
- * for a point that failed. */
+/* "seal":{"version":"0.1.0+...","scenario":"0123456789abcdef",...}: what it follows from; null: it failed. */
 static void put_seal(const struct result *result, struct json_writer *json)
 {
     const char *const hashes[][2] = {{"scenario", result->scenario_hash},

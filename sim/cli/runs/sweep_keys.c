@@ -23,8 +23,7 @@ const char *sweep_key_title(const struct node *sweep, size_t index)
     return last_word(key);
 }
 
-/* A value on one line: its scalars, separated by blanks, each after its key if keys are values
- * themselves, as in contexts. */
+/* A value on one line: its scalars between blanks, each after its key if these are values, as in contexts. */
 static void append_value(const struct node *node, char *text, size_t size)
 {
     size_t used = strlen(text);

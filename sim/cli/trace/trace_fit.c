@@ -17,8 +17,7 @@
 #include "trace/demand.h"
 
 /* A twin is drawn at random, and parts of it last for most of its steps: over 18 heads and 128
- * steps, reuse and mass differ by a point or two from seed to seed. So its figures are means over
- * twins of as many seeds. */
+ * steps, reuse and mass differ by a point or two from seed to seed. Its figures are means over such twins. */
 enum { TWIN_DRAWS = 4 };
 
 /* What was fitted. */

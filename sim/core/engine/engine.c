@@ -190,8 +190,7 @@ static void engine_run_serve(struct engine *engine, struct resource *resource)
     }
 }
 
-/* Something that a queued task waited for has happened: start it, or the task at the head of its
- * queue, if nothing else is missing. */
+/* What a queued task waited for has happened: start it, or its queue's head, if nothing is missing. */
 static void engine_try_to_start(struct engine *engine, engine_task_id id)
 {
     uint32_t resource = engine->tasks[id].resource;
@@ -279,8 +278,7 @@ bool engine_run(struct engine *engine, const struct stop_flag *stop, struct erro
     }
 }
 
-/* Submitting tasks. All memory that a task needs is allocated before anything changes, so a failed
- * submission has no effect. */
+/* Submitting tasks. All memory of a task is allocated before anything changes, so a failure has no effect. */
 
 static bool is_valid(const struct engine *engine, const struct engine_task *task)
 {

@@ -197,8 +197,7 @@ static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
     return (site == MINIATURE_HOST ? add_host : machine_add)(pipe, why);
 }
 
-/* On a GPU a step begins with the launch of its graph, if it has one. At its end the CPU sees that
- * the last kernel is done. */
+/* On a GPU a step begins with the launch of its graph, if any. At its end the CPU sees its last kernel. */
 static bool put_step(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
     struct trust trust = work_trust;

@@ -128,8 +128,7 @@ static bool is_last(const struct pipe *pipe)
     return pipe->step == pipe->plan->steps && pipe->layer + 1 == pipe->plan->layers;
 }
 
-/* The next layer's copy runs during this layer's attention, into the other of two buffers. Nothing
- * overlaps with the very first copy. */
+/* The next layer's copy runs during this one's attention, into the other buffer. The first has no overlap. */
 static bool stand_in_stream(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     engine_task_id copied = ENGINE_NONE;
@@ -422,8 +421,7 @@ static bool attend_fetched(struct pipe *pipe, uint32_t layer, struct error *why)
     return miniature_attend(pipe, pipe_row(pipe, layer)->wanted, pipe->at[layer].fetched, why);
 }
 
-/* All kernels are launched before the fetch: the CPU sees a flag, stores the rows, and sets the flag
- * for which a kernel polls. */
+/* All kernels are launched before the fetch: the CPU sees a flag, stores rows, and sets a kernel's flag. */
 static bool fetch_polled(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_layer *at = &pipe->at[layer];

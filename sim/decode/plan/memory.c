@@ -287,8 +287,7 @@ static double memory_index_bytes(const struct setup *setup, const struct head_si
     return heads * (double)sizes->entries * entry * batch;
 }
 
-/* The index in HBM. If it lies on the host, two buffers of a layer's index; with attention on the
- * CPU, the averages of the window. */
+/* The index in HBM. If it is on the host, two buffers of a layer's; with the CPU's attention, averages. */
 static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
                              uint64_t offloaded, uint32_t batch)
 {

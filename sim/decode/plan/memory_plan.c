@@ -360,8 +360,7 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
     return hash;
 }
 
-/* Micro-batches are kept as runs of equal ones. There are few runs: each cohort splits at most one
- * run in three and adds two. */
+/* Micro-batches are kept as runs of equal ones. There are few: each cohort splits at most one in three. */
 
 void packing_init(struct packing *packing, struct arrays *arrays, uint32_t cohorts,
                   struct error *why)

@@ -184,8 +184,7 @@ void residency_resolve(const struct setup *setup, struct plan *plan, struct trus
     hbm->all += stays;
 }
 
-/* Largest remainder: each item gets the whole part of its mean. The rest is given out one by one,
- * to the items whose means lost most. */
+/* Largest remainder: each item gets the whole part of its mean. The rest goes where means lost most. */
 
 int64_t apportion_mean(int64_t sum, uint32_t count)
 {

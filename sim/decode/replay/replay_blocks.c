@@ -415,8 +415,7 @@ static bool replay_blocks_add_part(struct blocks_layer *layer, uint32_t number, 
     return good;
 }
 
-/* Does any of the parts that are played as part `number` read the sequence? None are if another
- * part stands for this one. */
+/* Does any part that is played as `number` read the sequence? None is if another part stands for this one. */
 static bool is_played(const struct blocks_layer *layer, uint32_t number, uint32_t sequence)
 {
     bool played = false;

@@ -392,8 +392,7 @@ bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why)
                            pipe->at[layer].indexed, &pipe->at[layer].selected, why);
 }
 
-/* The GPU looks up: kernels with a sector for each access. Query labels need no such kernel:
- * retrieval has compared them. */
+/* The GPU looks up: kernels of a sector an access. Query labels need none: retrieval compares them. */
 static bool look_up_in_kernels(struct pipe *pipe, uint64_t accesses, engine_task_id *out,
                                struct error *why)
 {

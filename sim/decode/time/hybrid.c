@@ -1,5 +1,4 @@
-/* The stages of hybrid attention, and of a cache that the CPU manages. Each waits for a task that an
- * earlier stage left in pipe->at. */
+/* The stages of hybrid attention, and of a cache of the CPU. Each waits for a task that is in pipe->at. */
 
 #include "decode/time/hybrid.h"
 

@@ -196,8 +196,7 @@ uint32_t pipe_sequences(const struct pipe *pipe)
     return sequences;
 }
 
-/* The index of the current step and `layer` in a ledger. The step that fills the pipeline has the
- * row of the first reported step. */
+/* The index of the current step and `layer` in a ledger. That which fills the pipeline has the first row. */
 static size_t row_at(const struct pipe *pipe, uint32_t layer)
 {
     uint32_t step = pipe->step > 0 ? pipe->step - 1 : 0;

@@ -56,8 +56,7 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
     return some < all ? some : all;
 }
 
-/* Tokens that the cohorts' sequences in the pass attend to in the layer: also to what HBM has of
- * selections of the CPU. */
+/* Tokens that the pass's sequences attend to in the layer: also to what HBM has of the CPU's selections. */
 static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -198,8 +197,7 @@ static bool build_half(struct pipe *pipe, uint32_t layer, uint32_t micro_batch,
     return build_pass(pipe, why);
 }
 
-/* Behind the attention of each half of the batch follows the FFN of the other, whose attention the
- * CPU computed meanwhile. */
+/* Behind the attention of each half of the batch follows the other's FFN, which the CPU attended to. */
 static bool build_alternating(struct pipe *pipe, struct error *why)
 {
     uint32_t layer = pipe->layer;

@@ -148,8 +148,7 @@ static bool prefill_put_exchanges(struct pipe *pipe, struct error *why)
     return work_put_kernel(pipe, PART_COLLECTIVE, sum, kernels, ENGINE_NONE, NULL, why);
 }
 
-/* K and V exist, and start to leave, after the operators before attention. A synchronous copy holds up
- * all later launches. */
+/* K and V exist, and start to leave, before attention's operators. A synchronous copy holds up launches. */
 static bool put_pass(struct pipe *pipe, struct error *why)
 {
     const uint32_t *cohorts = pipe_cohorts(pipe);

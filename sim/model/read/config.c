@@ -115,8 +115,7 @@ static const char *config_read_name(const struct node *root, struct error *why)
     return list->text;
 }
 
-/* An architecture without a row is read by its keys. If some are missing without which nothing can
- * be computed, name all of them. */
+/* An architecture without a row is read by its keys. Name all that are missing and needed. */
 static bool check_keys(const struct node *decoder, const char *name, struct error *why)
 {
     static const char *const needed[][3] = {
@@ -423,7 +422,7 @@ static bool find_beside(const char *path, const char *name, char other[PATH_MAX]
            access(other, F_OK) == 0;
 }
 
-/* Keep the bytes that the index of the weights' files states, if they are over 5 % off the config's: a key was
+/* Keep the bytes that the index of the weights' files states, if they are over 5 % off the config's: a key is
  * not understood, or the class has weights that no key says. Files may hold a tied embedding twice. An index
  * that cannot be read says nothing. */
 static void compare_index(struct files *files, const char *path, struct model *model)

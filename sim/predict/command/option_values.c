@@ -110,8 +110,7 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-/* Set a key. What a word implies gives way to what an option of its own says; and a name that only
- * logs have, to any other. */
+/* Set a key. What a word implies gives way to an option of its own, and a name of logs to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
                 struct server_text *said)
 {

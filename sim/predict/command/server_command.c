@@ -55,8 +55,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
-/* Read the next word if it can be an option's value: no dash or quote of typesetters, and no blank behind a
- * backslash that should end its line. */
+/* Read the next word if it can be an option's value: no typesetter's dash, no blank after a backslash. */
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *word = *at + strspn(*at, " \t\v");
@@ -241,8 +240,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
-/* What stands within the last quote that opens before `end` and does not close there, as behind "bash -c '";
- * without one the line. */
+/* What stands within the last quote left open before `end`, as behind "bash -c '"; without one the line. */
 static const char *within_quote(const char *line, const char *end)
 {
     const char *open = NULL, *inner = line;

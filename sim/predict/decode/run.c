@@ -387,8 +387,7 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
     return good;
 }
 
-/* The ends of the change: the figure's own range if `by` is 0 (false if it has none), otherwise
- * smaller and larger by `by`. */
+/* The ends of the change: the figure's range if `by` is 0 (false: none), else smaller and larger by `by`. */
 static bool range_of(const struct curve *curve, double by, double ends[2])
 {
     ends[0] = by > 0 ? 1 - by : curve->least;
@@ -402,8 +401,7 @@ struct ranges_work {
     double by;
 };
 
-/* The rows of a step whose misses are those of the median, in a ledger that the run uses instead.
- * The caller releases it. */
+/* Rows of a step whose misses are the median's, in a ledger that the run uses. The caller releases it. */
 static bool take_middle_step(struct run *run, struct ledger *one, struct error *why)
 {
     run->plan.steps = run->rows.steps = 1;

@@ -51,8 +51,7 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family)
 
 /* ---- two figures ---- */
 
-/* Does one of the families have another order than the figures? A run that does not fit with a
- * family has NaN there, and no order. */
+/* Does a family have another order than the figures? One that does not fit with it has NaN, and no order. */
 static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
 {
     bool larger = a->value > b->value, changes = false;

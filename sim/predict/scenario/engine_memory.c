@@ -433,8 +433,7 @@ static uint64_t stated_tokens(const struct point *point)
     return bytes * setup->model.parallel.pipeline / model_kv_tokens_bytes(&setup->model);
 }
 
-/* What an engine makes of a GPU's memory; KV is what a log says, as far as there is room for it
- * beside weights and buffers. */
+/* What an engine makes of a GPU's memory; KV is what a log says, as far as weights and buffers leave room. */
 static bool set_memory(struct point *point, double all, struct error *why)
 {
     struct setup_engine *engine = &point->setup.engine;

@@ -94,8 +94,7 @@ static bool resolve_requests_find_context(const struct scenario *scenario,
     return error_expect(why, "at least the tokens of a prompt and its output");
 }
 
-/* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
- * defaults, which are accepted. */
+/* Refuse keys of a batch, as a server forms its own. Defaults, as of a resolved scenario, are accepted. */
 static bool check_batch_keys(const struct scenario *scenario, struct error *why)
 {
     static const struct {
@@ -285,8 +284,7 @@ static bool check_routing(const struct scenario *scenario, const struct workload
     return error_expect(why, "'round-robin' or 'prefix'");
 }
 
-/* A router that does not see load divides clients among the servers. A server without clients
- * would have no requests. */
+/* A router that sees no load divides clients among servers. One without clients would have no requests. */
 static bool check_clients(const struct scenario *scenario, const struct point *point,
                           struct error *why)
 {
@@ -299,8 +297,7 @@ static bool check_clients(const struct scenario *scenario, const struct point *p
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* A system runs in versions of one program: in another one that has a system of its own, its parts and its
- * command would be wrong. */
+/* A system runs in versions of one program: in another with a system of its own, its parts would be wrong. */
 static bool check_program(const struct scenario *scenario, const struct system_info *system,
                           const char *program, struct error *why)
 {

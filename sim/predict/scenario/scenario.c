@@ -372,8 +372,7 @@ static bool name_value(const char *key, struct error *why)
                               key);
 }
 
-/* Several values of a key with one are a sweep. Other texts may have commas: a workload, an assumed
- * hit ratio, a map or list. */
+/* Several values of a key with one are a sweep. Others may have commas: a workload, hit ratio, map, list. */
 static bool scenario_check_single(const char *path, const char *text, struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));

@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Other words for keys stand in a table. People write mechanisms and figures of a machine without
- * the map that holds them. */
+/* Other words for keys stand in a table. People write mechanisms and machines' figures without maps. */
 
 static const struct {
     const char *key, *others[8]; /* ends with NULL */

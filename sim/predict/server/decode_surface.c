@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell of a surface is cut until its error at the middle and the sides is below this: a quarter
- * of the error promised everywhere. */
+/* A cell of a surface is cut until its error at middle and sides is below this, a quarter of the promise. */
 static const double tolerance = 0.0025, rough = 0.05;
 
 static_assert(sizeof(struct decode_step) <= sizeof(double[SURFACE_VALUES]), "a surface has room");

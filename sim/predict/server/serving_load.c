@@ -213,8 +213,7 @@ struct arrivals {
     int64_t first_ns, last_ns, begun_ns;
 };
 
-/* The requests that count, timed from the first of them on: what warmed the server took its time
- * before. NULL if memory is out. */
+/* The requests that count, timed from the first on: what warmed the server came before. NULL: no memory. */
 static struct served *counted_since(const struct served *all, size_t count, int64_t first_ns,
                                     struct error *why)
 {

@@ -28,8 +28,7 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
 }
 
-/* More where vLLM has groups of layers that keep different things. At least 1: of layers that keep only
- * states a token has none. */
+/* More where vLLM has groups of layers. At least 1: in layers that keep only states a token has none. */
 static uint64_t host_token_bytes(const struct point *point)
 {
     const struct setup *setup = &point->setup;
@@ -362,8 +361,7 @@ bool serving_tiers_shared(const struct point *point)
     return tier_kinds[last].shared == SHARED_BY_SERVERS && point_servers(point) > 1;
 }
 
-/* The way between host memory and a tier below it, as one GPU of several has it. Servers use what
- * they share all at the same time. */
+/* The way between host memory and a tier below it, as one GPU of several has it: all use it at once. */
 static struct place_link lower_link(const struct point *point, enum tier_id tier,
                                     struct trust *trust)
 {

@@ -229,8 +229,7 @@ static double saved_ns(const struct prefix_options *options, const struct prefix
     return ns;
 }
 
-/* Of a request whose blocks have these numbers, among its first `most` blocks: in all tiers, those below
- * the GPU in whole units. */
+/* Of a request with blocks of these numbers, of its first `most`: in all tiers, below HBM in whole units. */
 static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
                                                const uint32_t *ids, uint64_t most)
 {

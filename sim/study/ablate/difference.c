@@ -123,8 +123,7 @@ static uint32_t find_partner(const struct difference *difference, uint32_t mecha
     return mechanism == 0 ? 1 : 0;
 }
 
-/* Join until each can change among some others. This ends: joined into one, all can change, because
- * both systems are valid. */
+/* Join until each can change among some others. This ends: as one, all can change: both systems are valid. */
 static void join_all(struct difference *difference)
 {
     for (uint32_t i = 0; i < difference->count;) {

@@ -146,8 +146,7 @@ static uint32_t advice_choose(const void *context)
     return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
 }
 
-/* With requests only systems of engines are searched unless the scenario names one. A batch that decodes has
- * no prompts to keep. */
+/* With requests only engines' systems are searched unless the scenario names one. A batch has none. */
 static bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                           const struct advice_asked *asked, struct planning *out, struct error *why)
 {
@@ -432,8 +431,7 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
            off * advice_rate(advice, plain, &advice->form);
 }
 
-/* Try a change until something fits, or once if something fits without it. Drafts that win by no
- * more are not mentioned. */
+/* Try a change until something fits, or once if it fits without. Drafts that win no more are left out. */
 static bool try_change(const struct scenario *scenario, const struct advice_options *options,
                        const struct before *before, enum advice_change change, struct advice *out,
                        struct error *why)

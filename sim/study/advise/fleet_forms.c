@@ -274,8 +274,7 @@ static const double as_good = 1.05;
 
 enum { COST, AMPLE, PLAIN, TAKES, ROUTER, SERVERS, COSTS };
 
-/* What a form that holds the rate costs, most important part first: less is better. Times count by steps, so
- * that this is an order. */
+/* What a form that holds the rate costs, most important part first: less is better. Times count by steps. */
 static void costs_of(const struct fleet_form *form, double costs[COSTS])
 {
     costs[COST] = fleet_cost(form, form->servers);

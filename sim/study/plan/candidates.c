@@ -1,5 +1,4 @@
-/* Names get their canonical spelling here, and are looked up when they are set in the scenario.
- * Only `all` reads the folders. */
+/* Names get their canonical spelling here, and are looked up when set. Only `all` reads the folders. */
 #include "study/plan/candidates.h"
 
 #include "core/array.h"

@@ -205,8 +205,7 @@ static uint32_t spread(const struct grid *grid, uint32_t end, uint32_t most, uin
     return used;
 }
 
-/* Untried neighbours of the value found: for a load the lower loads, because they must pass too;
- * otherwise the better values. */
+/* Untried neighbours of the value found: of a load lower ones, which must pass too; else better values. */
 static uint32_t look_beside(const struct grid *grid, uint32_t found, uint32_t most,
                             uint32_t *values)
 {

@@ -85,8 +85,7 @@ static void planning_report(const struct planning *planning, const struct search
     }
 }
 
-/* Judge a value by the targets that the search has at present. A run without the figure that is
- * compared is no answer. */
+/* Judge a value by the targets that the search has at present. A run without the figure is no answer. */
 static void planning_judge(struct search *search, uint32_t value, const struct column *best)
 {
     const struct result *result = &search->results[value];

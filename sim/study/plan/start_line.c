@@ -236,8 +236,7 @@ static uint64_t host_bytes(const struct commanded *run, const char *command)
 
 /* ---- drafts ---- */
 
-/* A model as an engine finds it: the id that was typed, or the first that the shipped model has; a
- * path stays, and is never an option. */
+/* A model as an engine finds it: the id that was typed, or the shipped model's first; a path is no option. */
 static bool write_id(const struct node *node, char *text, size_t size, struct error *why)
 {
     char id[NAMED_SIZE];
@@ -389,8 +388,7 @@ static bool write_value(const struct commanded *run, const char *name, char text
 
 /* ---- the command ---- */
 
-/* Write the value whose name stands as "{name}" or "{?name}" at `at`. `*length` is 0 if no name
- * starts there, as in JSON. */
+/* Write the value named "{name}" or "{?name}" at `at`. `*length` is 0 if no name starts there, as in JSON. */
 static bool plan_server_write_value(const struct commanded *run, const char *at, char text[VALUE],
                                     size_t *length, struct error *why)
 {

@@ -24,8 +24,7 @@ static const char *axes_of(const struct candidate *candidate,
                                                     : "rate";
 }
 
-/* Run a candidate over its axes. If it cannot be run, `refused` says why and the others go on. A
- * failure in the middle is an error. */
+/* Run a candidate over its axes. If it cannot be run, `refused` says why; a later failure is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
                            struct whatif *out, struct error *refused, struct error *why)
 {

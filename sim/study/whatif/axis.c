@@ -68,8 +68,7 @@ static double three_digits(double number)
 }
 
 /* From one end to the other in equal ratios; in equal steps if `from` is 0. The ends stay as they are.
- * Numbers between them are rounded to three digits, or if `whole` to whole numbers, of which no more are
- * made than there are. */
+ * Numbers between them are rounded to three digits, or if `whole` to whole numbers, as many as there are. */
 static bool axis_walk(const struct axis_reading *reading, double from, double to, uint32_t points,
                       bool whole)
 {
@@ -186,8 +185,7 @@ static bool resolve_key(const struct axis_reading *reading, const char *name)
     return known || refuse_key(reading, name);
 }
 
-/* Must values be whole numbers? Counts must, unless `number` is not whole itself or the key takes any
- * number, as a rate does. */
+/* Must values be whole numbers? Counts must, unless `number` is not whole or the key takes any: rates. */
 static bool is_counted(const struct axis *axis, enum unit unit, double number)
 {
     const struct scenario_key *key = scenario_key_find(axis->key, strlen(axis->key));

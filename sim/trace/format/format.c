@@ -148,8 +148,7 @@ static bool payload_floats(struct cursor *cursor, uint32_t count, float *values,
     return bytes != NULL;
 }
 
-/* Read or write all columns of a frame whose place and steps are set, and which has room for what does
- * not depend on counts. */
+/* Read or write all columns of a frame whose place and steps are set, with room for what no count decides. */
 static bool payload_walk(const struct trace_header *header, struct trace_frame *frame,
                          struct cursor *cursor, struct error *why)
 {
@@ -166,8 +165,7 @@ static bool payload_walk(const struct trace_header *header, struct trace_frame *
              payload_units(cursor, rows, &frame->approximate, why)));
 }
 
-/* Convert a decompressed payload of `size` bytes into the columns of `frame`. It allocates only for data
- * that the payload holds. */
+/* Convert a decompressed payload of `size` bytes into the columns of `frame`. It allocates for no more. */
 static bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
                            uint8_t *payload, size_t size, struct error *why)
 {

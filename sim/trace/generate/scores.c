@@ -485,8 +485,7 @@ static uint8_t code_of(int32_t bucket, int32_t zero)
     return (uint8_t)(code < 0 ? 0 : code > 255 ? 255 : code);
 }
 
-/* Find `zero` such that the masses of all units add up to `asked->mass`. `first` is the first
- * bucket that holds units. */
+/* Find `zero` such that all units' masses add up to `asked->mass`. `first` is the first bucket with units. */
 static int32_t find_zero(const struct candidates *asked, const uint32_t count[BUCKETS],
                          uint32_t first)
 {
