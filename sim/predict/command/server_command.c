@@ -2,6 +2,7 @@
 #include "predict/command/server_text.h"
 
 #include "core/node.h"
+#include "server/server_engine.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -507,7 +508,12 @@ static void read_image_version(struct server_text *said, const char *text, const
             may_be_image(said->program, word, behind) &&
             (server_program_after(said->program->others, word) == NULL ||
              strstr(tag, program) != NULL)) {
-            server_text_state_version(said, said->program, version_in_tag(tag + 1, program));
+            struct error unknown;
+            const char *latest =
+                strncmp(tag, ":nightly", 8) == 0 ? server_engine_latest(program, &unknown) : NULL;
+            server_text_state_version(said, said->program,
+                                      latest != NULL ? latest + strlen(program) + 1
+                                                     : version_in_tag(tag + 1, program));
         }
     }
 }

@@ -82,6 +82,19 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
+/* The version of a package that is installed: "pip install 'vllm[flashinfer]==0.9.2'"; NULL if it is not. */
+static const char *behind_package(const char *line, const char *name)
+{
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
+        const char *rest = at + strlen(name);
+        rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
+        if (strncmp(rest, "==", 2) == 0 && (at == line || strchr(" '\"\t", at[-1]) != NULL)) {
+            return rest + 2;
+        }
+    }
+    return NULL;
+}
+
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
 static void server_text_read_version(struct server_text *said, const char *line)
 {
@@ -96,6 +109,9 @@ static void server_text_read_version(struct server_text *said, const char *line)
             if (server_text_state_version(said, program, at) && j < marks) {
                 said->program = program;
             }
+        }
+        if (line[strspn(line, " \t")] != '#') {
+            server_text_state_version(said, program, behind_package(line, program->file));
         }
     }
 }
