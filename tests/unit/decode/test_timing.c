@@ -133,14 +133,18 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
            (int64_t)(answers * answer_bytes(&setup->model));
 }
 
-/* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends, or hidden
+/* New KV leaves at each step; of a window that is full a block now and then, and queries where the CPU attends, or hidden
  * states where it multiplies. */
 static bool writes_back(const struct course *course, uint32_t step)
 {
-    bool moves = (step + 1) % course->setup->mechanisms->granularity == 0;
+    bool turn = (step + 1) % course->setup->mechanisms->granularity == 0, moves = false;
     bool writes = course->setup->mechanisms->weights_at == WEIGHTS_AT_CPU;
     if (mechanisms_drop(course->setup->mechanisms)) {
         return writes;
+    }
+    for (uint32_t c = 0; c < course->plan.cohort_count; c++) {
+        const struct cohort *cohort = &course->plan.cohorts[c];
+        moves = moves || (turn && cohort->context > cohort->sizes.cache_tokens);
     }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
