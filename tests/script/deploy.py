@@ -222,7 +222,14 @@ for folder in sys.argv[1:]:
     compose = yaml.safe_load(open(f"{folder}/compose.yaml", encoding="utf-8"))
     bad = fits(compose, COMPOSE)
     check(not bad, f"{name}: compose.yaml has the form that Compose asks for", *bad)
-    deployment, service = yaml.safe_load_all(open(f"{folder}/kubernetes.yaml", encoding="utf-8"))
+    deployment, service, *router = yaml.safe_load_all(open(f"{folder}/kubernetes.yaml", encoding="utf-8"))
+    front = router[-1] if router else deployment
+    check(
+        [each["kind"] for each in router]
+        == (["ServiceAccount", "Role", "RoleBinding", "Deployment"] if name == "router" else []),
+        f"{name}: kubernetes.yaml starts a router if the answer stands behind one that it can start",
+        router,
+    )
     bad = fits(deployment, DEPLOYMENT) + fits(service, SERVICE)
     check(
         not bad
@@ -233,7 +240,8 @@ for folder in sys.argv[1:]:
     )
     labels, spec = deployment["spec"]["template"]["metadata"]["labels"], deployment["spec"]["template"]["spec"]
     check(
-        deployment["spec"]["selector"]["matchLabels"] == labels == service["spec"]["selector"]
+        deployment["spec"]["selector"]["matchLabels"] == labels
+        and service["spec"]["selector"] == front["spec"]["template"]["metadata"]["labels"]
         and {mount["name"] for mount in spec["containers"][0]["volumeMounts"]}
         == {volume["name"] for volume in spec["volumes"]},
         f"{name}: its labels and volumes belong together",

@@ -26,8 +26,11 @@ requests=synthetic:prompt=500,output=50,requests=100
     --deploy "$scratch/sessions" >"$scratch/said"
 "$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --maximise 'clients=[4, 8]' \
     --set workload=$requests --target 'tpot_ms<=1s' --deploy "$scratch/clients" >"$scratch/said"
+"$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 --set replicas=2 \
+    --set routing=prefix-load --set workload=synthetic:prompt=500,output=50,requests=100 --maximise 'max_sequences=[8, 16]' \
+    --target 'tpot_ms<=1s' --deploy "$scratch/router" >"$scratch/said"
 python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes" \
-    "$scratch/sessions" "$scratch/clients"
+    "$scratch/sessions" "$scratch/clients" "$scratch/router"
 grep -q '^# Not sent as predicted: sessions' "$scratch/sessions/benchmark.sh" &&
     grep -q -- '--max-concurrency 8' "$scratch/clients/benchmark.sh" &&
     ! grep -q -- --request-rate "$scratch/clients/benchmark.sh" &&

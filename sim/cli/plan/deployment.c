@@ -70,7 +70,8 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
         V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
-        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(ROUTER_COMMAND), V(ROUTER_PACKAGE)
+        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(UNROUTED), V(STARTED_ROUTER), V(FRONT),   \
+        V(ROUTER_COMMAND), V(ROUTER_IMAGE)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -129,15 +130,15 @@ static const char *next_placeholder(const char **at, int *value)
 }
 
 /* Write a line of a template, unless one of its values is "". Values are text in the file's
- * language; a command is text to every language but a shell's. */
-static void write_line(const struct template_language *language, const char *line,
+ * language; a command is text to every language but a shell's. Returns whether it was written. */
+static bool write_line(const struct template_language *language, const char *line,
                        char (*values)[LINE], FILE *out)
 {
     int value;
     const char *open, *at = line, *from;
     while (next_placeholder(&at, &value) != NULL) {
         if (values[value][0] == '\0') {
-            return;
+            return false;
         }
     }
     for (at = line; from = at, (open = next_placeholder(&at, &value)) != NULL;) {
@@ -150,6 +151,7 @@ static void write_line(const struct template_language *language, const char *lin
         }
     }
     fputs(from, out);
+    return true;
 }
 
 static bool open_file(const char *folder, const char *file, struct output *out, struct error *why)
@@ -159,6 +161,7 @@ static bool open_file(const char *folder, const char *file, struct output *out, 
     return output_open(path, out, why);
 }
 
+/* With the line that begins a document of a manifest, all of it is left out. */
 static bool fill_template(const char *name, const char *folder, const char *file,
                           char (*values)[LINE], struct error *why)
 {
@@ -171,9 +174,12 @@ static bool fill_template(const char *name, const char *folder, const char *file
     if (in == NULL) {
         return error_set(why, from, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool good = open_file(folder, file, &output, why);
+    bool good = open_file(folder, file, &output, why), written = true;
     while (good && fgets(line, sizeof line, in) != NULL) {
-        write_line(language_of(file), line, values, output.file);
+        if (written || strncmp(line, "---", 3) == 0) {
+            bool now = write_line(language_of(file), line, values, output.file);
+            written = strncmp(line, "---", 3) == 0 ? now : written;
+        }
     }
     fclose(in);
     if (good && strstr(file, ".sh") != NULL) {
@@ -307,6 +313,34 @@ static void put_batch(const struct point *point, const struct deployment *deploy
              "its mean.");
 }
 
+/* A Service takes servers in turn. Another router stands in front of them, if the engine's knows the policy. */
+static void put_router(const struct workload *workload, char (*values)[LINE])
+{
+    struct error unseen;
+    const struct server_program *program = server_program_of(values[COMMAND], &unseen);
+    const char *policy = routings[workload->routing].policy;
+    bool other = workload->routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0';
+    bool starts = other && policy != NULL && program != NULL;
+    if (starts) {
+        snprintf(values[ROUTER_COMMAND], LINE, "%s --policy %s", program->router, policy);
+        snprintf(values[ROUTER_IMAGE], LINE, "%s", program->router_image);
+        snprintf(values[STARTED_ROUTER], LINE, ", with their router (%s --policy %s)",
+                 program->router, policy);
+    }
+    if (starts && workload->routing == ROUTE_PREFIX_LOAD) {
+        text_append(values[ROUTER_COMMAND], LINE,
+                    " --cache-threshold %g --balance-abs-threshold %" PRIu64
+                    " --balance-rel-threshold %g",
+                    workload->cache_threshold, workload->balance_abs, workload->balance_rel);
+    }
+    snprintf(values[FRONT], LINE, "%s%s", program != NULL ? program->file : "",
+             starts ? "-router" : "");
+    if (other && !starts) {
+        text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router");
+    }
+    snprintf(values[UNROUTED], LINE, "%s", starts ? "" : values[ROUTER]);
+}
+
 static bool deployment_put_values(const struct deployment *deployment, const struct point *point,
                                   char (*values)[LINE], struct error *why)
 {
@@ -320,17 +354,7 @@ static bool deployment_put_values(const struct deployment *deployment, const str
     put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
                    values[PREDICTION]);
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
-    const char *policy = routings[point->workload.routing].policy;
-    const struct server_program *program = server_program_of(values[COMMAND], why);
-    if (point->workload.routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0') {
-        bool starts = policy != NULL && program != NULL;
-        text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router%s",
-                    starts ? "; that of router.yaml is" : "");
-        if (starts) {
-            snprintf(values[ROUTER_COMMAND], LINE, "%s --policy %s", program->router, policy);
-            snprintf(values[ROUTER_PACKAGE], LINE, "%s", program->router_package);
-        }
-    }
+    put_router(&point->workload, values);
     snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
         return put_requests(point, deployment->result, values, why);
@@ -372,8 +396,6 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
-    good = good && (values[ROUTER_COMMAND][0] == '\0' ||
-                    fill_template("router.yaml", folder, "router.yaml", values, why));
     return good && write_scenario_file(deployment, folder, why);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/node.h"
 #include "server/server_engine.h"
+#include "server/workload.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -600,6 +601,75 @@ bool server_command_read(struct server_text *said, const char *line)
     }
     starts_several(said, rest, rest + strlen(rest));
     return found;
+}
+
+/* The options of the program's router, which starts no server; NULL: the line has none. */
+static const char *behind_router(const struct server_program *program, const char *line)
+{
+    const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;
+    name = name != NULL ? name + 1 : program->router;
+    while (name != NULL && (line = strstr(line, name)) != NULL) {
+        line += strlen(name);
+        line += *line == ':' ? strcspn(line, " \t\v") : 0; /* the tag of its image */
+        if (strchr(" \t\v", *line) != NULL && line[strspn(line, " \t\v")] == '-') {
+            return line;
+        }
+    }
+    return NULL;
+}
+
+/* Routers are called after the policy of the first, SGLang's, and know prefixes without one. */
+static bool state_routing(struct server_text *said, const char *policy)
+{
+    struct stated_key *key = &said->keys.all[STATED_ROUTING];
+    for (int i = 0; i < ROUTINGS; i++) {
+        if (routings[i].policy != NULL && strcmp(routings[i].policy, policy) == 0) {
+            snprintf(key->value, sizeof key->value, "%s", routing_names[i]);
+            snprintf(key->said, sizeof key->said, "a router's policy");
+            key->line = said->line;
+            return true;
+        }
+    }
+    if (server_text_overrides(said, "routing")) {
+        return true;
+    }
+    error_expect(server_text_refuse(said, "the router's policy '%s' is not modelled", policy),
+                 "cache_aware, power_of_two or round_robin; or the servers without their router");
+    return false;
+}
+
+bool server_router_read(struct server_text *said, const char *line)
+{
+    const char *rest = NULL;
+    char word[WORD], value[WORD];
+    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t\v")] != '#'; i++) {
+        const struct server_program *program = &said->programs[i];
+        if (server_program_after(program->starts, line) != NULL) {
+            return false;
+        }
+        rest = rest != NULL ? rest : behind_router(program, line);
+    }
+    if (rest == NULL || !state_routing(said, "cache_aware")) {
+        return false;
+    }
+    while (shell_word(&rest, word, sizeof word, NULL)) {
+        const char *given = is_option(word) ? split_option(word) : NULL;
+        for (int id = STATED_ROUTING; id <= STATED_BALANCE_REL; id++) {
+            struct stated_key *key = &said->keys.all[id];
+            if (strcmp(word, id == STATED_ROUTING ? "policy" : key->key) == 0 &&
+                (given != NULL || next_value(&rest, value, sizeof value))) {
+                given = given != NULL ? given : value;
+                if (id == STATED_ROUTING) {
+                    state_routing(said, given);
+                    continue;
+                }
+                snprintf(key->said, sizeof key->said, "%.60s", word);
+                snprintf(key->value, sizeof key->value, "%.250s", given);
+                key->line = said->line;
+            }
+        }
+    }
+    return true;
 }
 
 bool server_command_is_open(const struct server_text *said, const char *line)

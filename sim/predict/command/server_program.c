@@ -49,7 +49,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("image", TEXT, program_read, program.image),
     NODE_FIELD("image_serves", YES, program_read, program.image_serves),
     NODE_FIELD("router", TEXT, program_read, program.router),
-    NODE_FIELD("router_package", TEXT, program_read, program.router_package),
+    NODE_FIELD("router_image", TEXT, program_read, program.router_image),
     NODE_FIELD("logs", TEXTS, program_read, program.logs),
     NODE_FIELD("others", TEXTS, program_read, program.others),
     NODE_FIELD("once", TEXTS, program_read, program.once),

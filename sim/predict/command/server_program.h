@@ -52,7 +52,7 @@ struct server_program {
     const char *image; /* of its container, without a tag; `image_serves`: it starts a server */
     bool image_serves;
     const char *router;          /* the command of a router for several servers, */
-    const char *router_package;  /* and what 'pip install' calls it */
+    const char *router_image;    /* and its container's image */
     const char *metrics;         /* what a line of its metrics begins with */
     const struct node *starts;   /* lists of texts: in a command that starts a server, */
     const struct node *logs;     /* in a line of a log that has settings, */

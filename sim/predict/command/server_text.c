@@ -331,7 +331,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         }
         begin_server(said, text);
         server_text_read_version(said, text);
-        if (!server_command_read(said, text)) {
+        if (!server_router_read(said, text) && !server_command_read(said, text)) {
             if (!server_command_is_others(text)) {
                 server_command_read_variables(said, text, strlen(text));
             }
@@ -363,6 +363,16 @@ static bool say_the_same(const struct stated_keys *a, const struct stated_keys *
     return same;
 }
 
+/* Keep what a router says, whichever container is read before it or behind it. */
+static void keep_routing(const struct stated_keys *from, struct stated_keys *to)
+{
+    for (int id = STATED_ROUTING; id <= STATED_BALANCE_REL; id++) {
+        if (from->all[id].value[0] != '\0') {
+            to->all[id] = from->all[id];
+        }
+    }
+}
+
 void server_text_read_container(struct server_text *said, const struct manifest_container *at)
 {
     struct server_text before = *said;
@@ -374,6 +384,8 @@ void server_text_read_container(struct server_text *said, const struct manifest_
     said->loops = 0;
     server_text_read_lines(said, text_joined(at->command, strlen(at->command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
+    keep_routing(&before.keys, &said->keys);
+    keep_routing(&said->keys, &before.keys);
     if (second && !say_the_same(&before.keys, &said->keys)) {
         server_command_second(said, before.command_line, said->command_line);
     } else if (second || !found) {

@@ -116,6 +116,9 @@ bool server_command_is_others(const char *line);
  * command. Returns whether there is one. */
 bool server_command_read(struct server_text *said, const char *line);
 
+/* Read the line's command of a router before the servers. Returns whether there is one. */
+bool server_router_read(struct server_text *said, const char *line);
+
 /* Refuse a line behind the command whose options nothing reads. */
 void server_command_check_stray(struct server_text *said, const char *line);
 

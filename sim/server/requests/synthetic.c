@@ -326,9 +326,9 @@ struct drawn_lengths {
 };
 
 /* A pair of a data set, scaled to the means that were asked for. */
-static struct drawn_lengths scale_pair(const struct synthetic *synthetic,
-                                       const struct length_pair *pair, uint64_t taken,
-                                       uint64_t least)
+static struct drawn_lengths scale_lengths(const struct synthetic *synthetic,
+                                          const struct length_pair *pair, uint64_t taken,
+                                          uint64_t least)
 {
     const struct length_set *set = &synthetic->lengths;
     double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
@@ -342,8 +342,8 @@ static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_
 {
     const struct length_set *set = &synthetic->lengths;
     if (set->count > 0) {
-        return scale_pair(synthetic, &set->pairs[gsl_rng_uniform_int(random, set->count)], taken,
-                          least);
+        return scale_lengths(synthetic, &set->pairs[gsl_rng_uniform_int(random, set->count)], taken,
+                             least);
     }
     uint64_t prompt = draw_length(synthetic, random, PROMPT, taken, least);
     return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
@@ -381,13 +381,13 @@ static void add_lengths(struct session_tokens *to, double count, double mean, do
 }
 
 /* Add `count` turns, whose prompts are drawn without `taken` tokens of a prefix. */
-static void add_turns(const struct synthetic *synthetic, double count, uint64_t taken,
-                      uint64_t least, struct session_tokens *to)
+static void add_session_turns(const struct synthetic *synthetic, double count, uint64_t taken,
+                              uint64_t least, struct session_tokens *to)
 {
     const struct length_set *set = &synthetic->lengths;
     double sum = 0, squares = 0, longest = 0;
     for (uint32_t i = 0; i < set->count; i++) {
-        struct drawn_lengths pair = scale_pair(synthetic, &set->pairs[i], taken, least);
+        struct drawn_lengths pair = scale_lengths(synthetic, &set->pairs[i], taken, least);
         double tokens = (double)(pair.prompt + pair.output);
         sum += tokens / set->count;
         squares += tokens * tokens / set->count;
@@ -417,8 +417,8 @@ static void set_drawn(struct synthetic *synthetic)
     double prompt = ((double)number[PROMPT] + (double)synthetic->most[PROMPT]) / 2;
     double output = ((double)number[OUTPUT] + (double)synthetic->most[OUTPUT]) / 2;
     struct session_tokens session = {.mean = 0};
-    add_turns(synthetic, 1, 0, number[PREFIX] + 1, &session);
-    add_turns(synthetic, later, number[PREFIX], 1, &session);
+    add_session_turns(synthetic, 1, 0, number[PREFIX] + 1, &session);
+    add_session_turns(synthetic, later, number[PREFIX], 1, &session);
     prompt = set ? synthetic->mean[PROMPT] : prompt;
     output = set ? synthetic->mean[OUTPUT] : output;
     double most = session.most;
