@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A share of a request's time within which nothing is gained. */
 #define NO_GAIN 0.02
@@ -17,6 +18,12 @@ static const char *const usual_system = "vllm-offload";
 static bool keeps_prefixes(const struct search *search)
 {
     return search->candidate->traits.tiers && advice_starts(search);
+}
+
+/* Does it do so in plain vLLM's engine? What another engine takes less is not the memory's. */
+static bool keeps_in_plain(const struct search *search)
+{
+    return keeps_prefixes(search) && strcmp(search->candidate->traits.available, ADVICE_PLAIN) == 0;
 }
 
 /* The advised system, if it has the memory; else NULL. */
@@ -80,8 +87,9 @@ double advice_host_slower(const struct advice *advice)
 {
     const struct advice_host *host = &advice->host;
     double without = result_number(advice_result(advice_plain(advice)), COLUMN(e2e_ms));
-    bool times =
-        host->ran && result_ok(&host->with) && result_cell(&host->with, COLUMN(e2e_ms))->set;
+    bool alike = advised_search(advice) == NULL || keeps_in_plain(advised_search(advice));
+    bool times = alike && host->ran && result_ok(&host->with) &&
+                 result_cell(&host->with, COLUMN(e2e_ms))->set;
     return times && without > 0 ? result_number(&host->with, COLUMN(e2e_ms)) / without - 1
                                 : (double)NAN;
 }
@@ -174,7 +182,7 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
 {
     struct advice_host *host = &advice->host;
     struct search *advised = advised_search(advice);
-    const struct search *search = advised != NULL ? advised : advice_best(advice, keeps_prefixes);
+    const struct search *search = advised != NULL ? advised : advice_best(advice, keeps_in_plain);
     if (!advice->serves || advice_result(advice_plain(advice)) == NULL) {
         return true;
     }

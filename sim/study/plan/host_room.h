@@ -24,7 +24,7 @@ uint64_t host_given_gib(const struct point *point, const struct result *result);
 #define HOST_ENOUGH 0.95
 
 /* A share of the prompts' tokens below which nothing is found. */
-#define HOST_NOTHING 0.001
+#define HOST_NOTHING 0.01
 
 /* What a size finds, as shares of all prompt tokens. */
 struct host_found {
