@@ -144,11 +144,14 @@ static bool writes_back(const struct course *course, uint32_t step)
     }
     for (uint32_t c = 0; c < course->plan.cohort_count; c++) {
         const struct cohort *cohort = &course->plan.cohorts[c];
-        moves = moves || (turn && cohort->context > cohort->sizes.cache_tokens);
+        bool full = course->setup->mechanisms->attention != ATTEND_HYBRID ||
+                    cohort->context > cohort->sizes.cache_tokens;
+        moves = moves || (turn && full);
     }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
         const struct ledger_row *row = &course->used->rows[(size_t)step * course->plan.layers + l];
-        writes = writes || moves || row->for_cpu > 0 || !cpu_attends(course->setup, l);
+        bool leaves = course->plan.offloaded[l] > 0 && !cpu_attends(course->setup, l);
+        writes = writes || moves || row->for_cpu > 0 || leaves;
     }
     return writes;
 }
