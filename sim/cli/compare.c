@@ -83,7 +83,48 @@ static bool print_rates(const struct cell *cells, double asked)
     return agree;
 }
 
-/* How the run differs from the measurement (requests, model, rate). Returns whether they can be of the
+/* Prints a number of the load in which the run differs from the measurement. */
+static bool print_differs(const char *what, double measured, double predicted)
+{
+    printf("note: %s %.6g in the measurement, and %.6g in the run\n", what, measured, predicted);
+    return false;
+}
+
+/* Do the rest of the load agree: lengths, clients, gaps? */
+static bool print_load(const struct result *result, const struct measured *measured)
+{
+    const struct cell *cells = result->cells;
+    double count = (double)cells[COLUMN(requests)->index].integer;
+    double prompt = (double)cells[COLUMN(prompt_tokens)->index].integer / count;
+    double fewer = fmin(count, measured->requests);
+    double output = 2 * ((double)cells[COLUMN(context)->index].integer - prompt);
+    double in = measured->prompts / measured->requests,
+           out = measured->outputs / measured->requests;
+    json_t *scenario = json_loads(result->scenario, 0, NULL);
+    const char *clients = json_string_value(json_object_get(scenario, "clients"));
+    const char *bursts = json_string_value(json_object_get(scenario, "burstiness"));
+    double at_once = clients != NULL ? strtod(clients, NULL) : (double)INFINITY;
+    double burstiness = bursts != NULL ? strtod(bursts, NULL) : 1;
+    bool same = isnan(in) || measured_agrees_in_rate(in, prompt, fewer) ||
+                print_differs("tokens of a prompt are", in, prompt);
+    same = (isnan(out) || measured_agrees_in_rate(out, output, fewer) ||
+            print_differs("tokens of an answer are", out, output)) &&
+           same;
+    same = (isnan(measured->clients) || measured->clients == at_once ||
+            print_differs("requests at a time are at most", measured->clients, at_once)) &&
+           same;
+    same = (isnan(measured->burstiness) || !isfinite(measured->rate) ||
+            measured->burstiness == burstiness ||
+            print_differs("the burstiness is", measured->burstiness, burstiness)) &&
+           same;
+    if (measured->ramps) {
+        printf("note: the rate changes in the measurement (ramp_up_strategy)\n");
+    }
+    json_decref(scenario);
+    return same && !measured->ramps;
+}
+
+/* How the run differs from the measurement (requests, model, load). Returns whether they can be of the
  * same load of the same model: endless requests and those of a benchmark are never equally many. */
 static bool compare_measured_print_notes(const struct result *result,
                                          const struct measured *measured)
@@ -101,7 +142,7 @@ static bool compare_measured_print_notes(const struct result *result,
                cells[COLUMN(model)->index].text);
     }
     bool same_rate = print_rates(cells, measured->rate);
-    return same_model && same_rate && measured->requests != 0;
+    return print_load(result, measured) && same_model && same_rate && measured->requests != 0;
 }
 
 /* Other questions about this server take its error by these keys. */

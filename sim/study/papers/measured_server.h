@@ -43,6 +43,10 @@ struct measured {
     double requests;                /* answered; NAN: absent */
     char model[128];                /* the server's name for it; "": absent */
     double rate;                    /* requests sent per second; INFINITY: at once, NAN: absent */
+    double clients;                 /* most requests at a time; NAN: no limit */
+    double burstiness;              /* of the gaps; NAN: absent */
+    double prompts, outputs;        /* tokens of all requests; NAN: absent */
+    bool ramps;                     /* the rate rises or falls */
 };
 
 /* Read the file at `path`. Errors: another kind of file, several runs, no figure that a run
@@ -52,7 +56,7 @@ bool measured_read(const char *path, struct measured *out, struct error *why);
 /* A run's prediction of a figure; NAN if it has none. */
 double measured_predicted(const struct result *result, const struct measured_figure *figure);
 
-/* ---- does a measurement match a run? A benchmark says only its model and its rate ---- */
+/* ---- does a measurement match a run? ---- */
 
 /* Can a server's `model_id` mean this model? True if it contains the words of the model's name in
  * the same order, separated by '-', '_' or '/': "meta-llama/Meta-Llama-3-8B-Instruct" contains
@@ -60,7 +64,8 @@ double measured_predicted(const struct result *result, const struct measured_fig
 bool measured_names_model(const char *model_id, const char *model);
 
 /* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? The gaps are random, so
- * the rate of N requests deviates by about 1 / sqrt(N) of itself. Twice that is allowed, plus 5 %. */
+ * the rate of N requests deviates by about 1 / sqrt(N) of itself, as their mean length does. Twice that is
+ * allowed, plus 5 %, and three quarters at most. */
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
 
 /* The number at `key`; NAN if it is absent or null. A damaged file, or one in other units, is an error

@@ -29,6 +29,7 @@ static void a_rate_may_lie_off_by_what_the_gaps_spread(void **state)
     assert_true(measured_agrees_in_rate(4, 3, 100));
     assert_false(measured_agrees_in_rate(4, 5.1, 100));
     assert_false(measured_agrees_in_rate(4, 5, 400));
+    assert_false(measured_agrees_in_rate(8, 1, 5));
 }
 
 static void a_number_that_none_measures_is_an_error_and_names_its_key(void **state)
