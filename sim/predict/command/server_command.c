@@ -275,6 +275,27 @@ static void take_variable(struct server_text *said, const struct server_option *
     }
 }
 
+/* Refuse a variable that is set as other shells and languages do, which is not read: "set -x NAME 80",
+ * "setenv NAME 80", "$env:NAME = 80", os.environ["NAME"] = "80", NAME = "80". `rest` stands behind the word. */
+static void check_foreign(struct server_text *said, const char *line, const char *word,
+                          const char *rest)
+{
+    static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const struct server_program *ignored;
+    const char *name = word + strcspn(word, letters + 11);
+    char plain[64];
+    snprintf(plain, sizeof plain, "%.*s", (int)strspn(name, letters), name);
+    const struct server_option *option =
+        server_variable(said->programs, said->program_count, plain, &ignored);
+    bool sets = fnmatch("set -*", line, 0) == 0 || fnmatch("setenv *", line, 0) == 0 ||
+                fnmatch("read *", line, 0) == 0;
+    if (option != NULL && option->value != SERVER_VALUE_NONE &&
+        (sets || strstr(word, "env") != NULL || rest[strspn(rest, " \t")] == '=')) {
+        error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", plain),
+                     "%s=VALUE, as a shell has it", plain);
+    }
+}
+
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length)
@@ -315,7 +336,8 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             struct stated_key *key = &said->keys.all[i];
             key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
         }
-        if (value == NULL) {
+        if (value == NULL || strncmp(word, "$env:", 5) == 0 || strstr(word, "environ[") != NULL) {
+            check_foreign(said, line + strspn(line, " \t"), word, at);
             continue;
         }
         if (strncmp(word, "${", 2) == 0 && value[-1] == ':') { /* ": ${NAME:=value}" */

@@ -317,6 +317,18 @@ static const struct {
      "ssh gpu 'export LMCACHE_MAX_LOCAL_CPU_SIZE=80; LMCACHE_CHUNK_SIZE=64 vllm serve m --kv-transfer-config " LMCACHE
      "'\n",
      "model=m system=lmcache host_memory=80GiB mechanisms.prefix_unit=64tok"},
+    {"variables of fish", "x.fish", "set -gx LMCACHE_MAX_LOCAL_CPU_SIZE 80\nvllm serve m\n",
+     "x.fish:1: 'LMCACHE_MAX_LOCAL_CPU_SIZE' is set in a way that is not read"},
+    {"variables of csh", "x.csh", "setenv LMCACHE_CHUNK_SIZE 64\nvllm serve m\n",
+     "x.csh:1: 'LMCACHE_CHUNK_SIZE' is set in a way that is not read"},
+    {"variables of PowerShell", "x.ps1", "$env:LMCACHE_CHUNK_SIZE=\"64\"\nvllm serve m\n",
+     "x.ps1:1: 'LMCACHE_CHUNK_SIZE' is set in a way that is not read"},
+    {"variables of Python", "x.py",
+     "os.environ[\"LMCACHE_CHUNK_SIZE\"] = \"64\"\nos.system(\"vllm serve m\")\n",
+     "x.py:1: 'LMCACHE_CHUNK_SIZE' is set in a way that is not read"},
+    {"variables that are exported by name, and a sentence", "x.sh",
+     "export LMCACHE_CHUNK_SIZE\necho $LMCACHE_CHUNK_SIZE is the environment's\nvllm serve m\n",
+     "model=m system=vllm"},
     {"variables of another program", "x.sh",
      "LMCACHE_MAX_LOCAL_CPU_SIZE=80 python other.py\nvllm serve m --kv-transfer-config " LMCACHE
      "\n",
