@@ -7,10 +7,8 @@
 #include "decode/plan/memory.h"
 #include "decode/plan/memory_plan.h"
 
-/* Set the importance of every head of `plan`, from the model's table; 1 without a table. If the
- * trace was recorded from another model, how often a head reuses its set does not depend on its
- * importance: nobody has published both. If the most important heads reused least, more of them
- * would stay than CLO's cache of Llama-3-8B holds (0.53, 1.09, 2.62 GiB at 32K to 128K tokens). */
+/* Set the importance of every head of `plan`, from the model's table or draw; 1 without. With another model's
+ * trace, how alike a head's queries are does not depend on it: nobody has published both. */
 void resident_importance(const struct setup *setup, struct plan *plan);
 
 /* Decide `offloaded` of every head. By difficulty (CLO), these heads stay in HBM: all of layer 0, because
