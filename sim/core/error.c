@@ -121,8 +121,7 @@ void error_format(const struct error *why, char *text, size_t size)
     } else if (why->file[0] != '\0') {
         snprintf(place, sizeof place, "%s: ", why->file);
     }
-    bool expected = why->expected[0] != '\0';
-    bool nearest = why->nearest[0] != '\0';
+    bool expected = why->expected[0] != '\0', nearest = why->nearest[0] != '\0';
     snprintf(text, size, "%s%s%s%s%s%s%s%s%s", place, why->found, expected || nearest ? "\n  " : "",
              nearest ? "nearest: '" : "", why->nearest, nearest ? "'" : "",
              expected && nearest ? "   " : "", expected ? "expected: " : "", why->expected);

@@ -293,8 +293,7 @@ static const char *units_read_whole(const struct units_reading *reading, double 
         bool overflow = errno != 0 || __builtin_mul_overflow(*out, (uint64_t)scale, out);
         return overflow ? too_large : NULL;
     }
-    double value = reading->number * scale;
-    double nearest = nearbyint(value);
+    double value = reading->number * scale, nearest = nearbyint(value);
     if (!(nearest < 0x1p64)) {
         return too_large;
     }

@@ -110,8 +110,7 @@ static bool system_read_key(const struct mechanism_key *key, const struct node *
     case MECHANISM_CHOICE:
         return read_choice(map, key, at, why);
     case MECHANISM_SWITCH: {
-        bool yes = false;
-        bool good = node_bool(map, key->name, &yes, why);
+        bool yes = false, good = node_bool(map, key->name, &yes, why);
         *(int *)at = yes;
         return good;
     }
@@ -227,8 +226,7 @@ static bool system_check_sense(const struct mechanisms *mechanisms, const char *
                                const struct node *overrides, const struct node *merged,
                                struct error *why)
 {
-    const char *key = NULL;
-    const char *reason = mechanisms_contradiction(mechanisms, &key);
+    const char *key = NULL, *reason = mechanisms_contradiction(mechanisms, &key);
     size_t count = overrides != NULL ? overrides->count : 0;
     char with[80] = "";
     if (reason == NULL) {
@@ -327,20 +325,13 @@ static bool has_below(const struct mechanisms *m, enum prefix_below least)
 
 size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[MECHANISM_RULES])
 {
-    bool offload = mechanisms_offload(m);
-    bool graph = m->launch == LAUNCH_GRAPH;
-    bool hybrid = m->attention == ATTEND_HYBRID;
-    bool by_cpu = m->attention == ATTEND_CPU;
-    bool apart = mechanisms_cpu_selects(m);
-    bool searches = m->retrieval_on == RETRIEVAL_ON_CPU;
-    bool caches = m->policy != &policy_none;
-    bool has_budget = m->budget.value > 0 || m->budget.rest;
-    bool whole_layers = offload && mechanisms_load_whole(m);
-    bool selects = mechanisms_select(m);
-    bool in_place = mechanisms_attend_in_place(m);
-    bool near = m->selection_margin > 0;
-    bool pressure = m->residency == RESIDENCY_PRESSURE;
-    bool keys = m->keys == KEYS_HBM;
+    bool offload = mechanisms_offload(m), graph = m->launch == LAUNCH_GRAPH;
+    bool hybrid = m->attention == ATTEND_HYBRID, by_cpu = m->attention == ATTEND_CPU;
+    bool apart = mechanisms_cpu_selects(m), searches = m->retrieval_on == RETRIEVAL_ON_CPU;
+    bool caches = m->policy != &policy_none, has_budget = m->budget.value > 0 || m->budget.rest;
+    bool whole_layers = offload && mechanisms_load_whole(m), selects = mechanisms_select(m);
+    bool in_place = mechanisms_attend_in_place(m), near = m->selection_margin > 0;
+    bool pressure = m->residency == RESIDENCY_PRESSURE, keys = m->keys == KEYS_HBM;
     bool heads = offload && m->prefetch == PREFETCH_WHOLE_HEAD;
     bool alternating = m->micro_batch == MICRO_BATCH_ALTERNATING;
     const struct mechanism_rule rules[] = {

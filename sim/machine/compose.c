@@ -378,8 +378,7 @@ static struct node *clear_place(struct node *tree, const char *key, const char *
 static bool check_part_keys(const struct node *node, enum profile_part part, struct error *why)
 {
     const char *keys[CURVE_COUNT + 3];
-    size_t count = 0;
-    size_t length = strlen(part_names[part]);
+    size_t count = 0, length = strlen(part_names[part]);
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         const char *name = curve_kinds[i].name;
         if (strncmp(name, part_names[part], length) == 0 && name[length] == '.') {

@@ -144,8 +144,7 @@ static bool curve_read_points(const struct node *points, enum curve_id id, struc
 static bool curve_read_figure(const struct node *figure, enum curve_id id, struct curve *curve,
                               struct error *why)
 {
-    const struct node *value = node_get(figure, "value");
-    const struct node *points = node_get(figure, "points");
+    const struct node *value = node_get(figure, "value"), *points = node_get(figure, "points");
     if ((value == NULL) == (points == NULL)) {
         node_error(figure, why, "'%s' has %s", curve_kinds[id].name,
                    value == NULL ? "neither value nor points" : "both value and points");
@@ -158,8 +157,7 @@ static bool curve_read_figure(const struct node *figure, enum curve_id id, struc
 static bool curve_read_basis(const struct node *figure, enum curve_id id, struct curve *curve,
                              struct error *why)
 {
-    const char *basis = NULL;
-    const char *source = NULL;
+    const char *basis = NULL, *source = NULL;
     if (!node_text(figure, "basis", &basis, why) || !node_text(figure, "source", &source, why)) {
         return false;
     }
@@ -251,8 +249,7 @@ static bool curve_read(const struct node *figure, enum curve_id id, struct curve
  * value at every size. The curve must have points. */
 static double curve_value(const struct curve *curve, double size, bool *extrapolated)
 {
-    const double *sizes = curve->size;
-    const double *values = curve->value;
+    const double *sizes = curve->size, *values = curve->value;
     uint32_t last = curve->count - 1;
     if (last == 0) {
         return values[0];

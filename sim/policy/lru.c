@@ -72,8 +72,7 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
     }
 
     uint32_t *restrict stamp = lru->stamp, *restrict log = lru->log;
-    uint32_t oldest = lru->oldest, last = lru->end + touched - 1;
-    uint32_t promoted = 0, hit = 0;
+    uint32_t oldest = lru->oldest, last = lru->end + touched - 1, promoted = 0, hit = 0;
     for (uint32_t i = 0; i < touched; i++) {
         uint32_t block = units[i], place = last - i;
         promoted += stamp[block] >= oldest;

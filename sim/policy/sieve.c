@@ -49,8 +49,7 @@ static inline bool sieve_touch(struct policy *policy, uint32_t block)
 static inline void sieve_evict(struct sieve *sieve)
 {
     uint16_t *restrict state = sieve->state;
-    uint32_t *restrict log = sieve->log;
-    uint32_t hand = sieve->hand, end = sieve->end;
+    uint32_t *restrict log = sieve->log, hand = sieve->hand, end = sieve->end;
     while (state[log[hand]] != HELD) { /* a hole is neither held nor marked */
         state[log[hand]] &= HELD;
         hand = hand + 1 == end ? 0 : hand + 1;

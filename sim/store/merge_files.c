@@ -77,8 +77,7 @@ static bool copy_table(struct store *part, struct store *into, const struct sche
                        int64_t last, uint64_t *added, struct error *why)
 {
     struct table_copy copy = {NULL, NULL, NULL};
-    bool more = true, is_added;
-    bool good = table_copy_prepare(&copy, part, into, table, last, why);
+    bool more = true, is_added, good = table_copy_prepare(&copy, part, into, table, last, why);
     while (good && (good = database_step(part, copy.from, &more, why)) && more) {
         good = copy_row(&copy, part, into, &is_added, why);
         *added += good && is_added && table == schema_tables;

@@ -45,8 +45,7 @@ static const struct {
 /* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */
 static bool database_error(struct store *store, struct error *why)
 {
-    int extended = sqlite3_extended_errcode(store->database);
-    int code = extended & 0xff;
+    int extended = sqlite3_extended_errcode(store->database), code = extended & 0xff;
     if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
         return false;
     }
@@ -503,8 +502,7 @@ static const char select_program[] =
 static bool read_program(struct store *store, char name[STORE_PROGRAM], struct error *why)
 {
     sqlite3_stmt *statement = NULL;
-    bool row = false;
-    bool ok = database_prepare(store, select_program, &statement, why);
+    bool row = false, ok = database_prepare(store, select_program, &statement, why);
     if (ok) {
         sqlite3_bind_text(statement, 1, spillway_program, -1, SQLITE_STATIC);
         ok = database_step(store, statement, &row, why);

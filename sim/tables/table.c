@@ -95,8 +95,7 @@ void table_wrap(const char *text, size_t indent, FILE *out)
 {
     size_t line = table_width(), width = indent + 20 < line ? line - indent : 20;
     while (width_of(text) > width) {
-        size_t bytes = bytes_within(text, width);
-        size_t blank = bytes;
+        size_t bytes = bytes_within(text, width), blank = bytes;
         while (blank > 0 && text[blank] != ' ') {
             blank--;
         }

@@ -320,8 +320,7 @@ static bool reserve_all(struct engine *engine, const struct engine_task *given, 
 static void add_edge(struct engine *engine, engine_task_id from, engine_task_id to)
 {
     assert(from < to && !engine->tasks[from].ended);
-    uint32_t edge = (uint32_t)engine->edge_count++;
-    uint32_t last = engine->tasks[from].dependents;
+    uint32_t edge = (uint32_t)engine->edge_count++, last = engine->tasks[from].dependents;
     engine->edges[edge] = (struct edge){to, edge};
     if (last != ENGINE_NONE) {
         engine->edges[edge].next = engine->edges[last].next;

@@ -458,8 +458,7 @@ bool drafts_read(const struct node *map, struct files *files, const struct model
 
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why)
 {
-    const struct node *map = node_get(all, "drafts");
-    const struct node *said = node_stated(map, "model");
+    const struct node *map = node_get(all, "drafts"), *said = node_stated(map, "model");
     char count[16], overhead[24], name[NAMED_SIZE];
     if (drafts->count == 0) {
         node_remove(all, "drafts");

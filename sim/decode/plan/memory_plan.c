@@ -516,8 +516,7 @@ static struct kernel project(const struct setup *setup, double tokens)
 static struct kernel run_again(const struct setup *setup, const struct remaking *remaking)
 {
     const struct model *model = &setup->model;
-    double all = remaking->tokens;
-    double flops = remaking->flops / model->layer_count;
+    double all = remaking->tokens, flops = remaking->flops / model->layer_count;
     double bytes = mean_weight_bytes(model) + all * (double)model_kept_token_bytes(&setup->model);
     return kernel_product(&setup->profile, flops, all, bytes, model->weights);
 }
@@ -560,8 +559,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
 {
     const struct mechanisms *m = setup->mechanisms;
     struct trust ignored = ideal;
-    double rate = cost_transfer_rate(setup, &ignored) / 1e9;
-    double many = left + act_hbm;
+    double rate = cost_transfer_rate(setup, &ignored) / 1e9, many = left + act_hbm;
     double gen = project(setup, many * batch).ns / (many * batch);
     double kv = (double)model_kept_token_bytes(&setup->model) / rate;
     double act_bytes = (double)model_activation_bytes(&setup->model);

@@ -93,8 +93,7 @@ bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, str
         return true;
     }
     struct trust trust = work_trust;
-    double call = work_launch_ns(pipe, &trust);
-    double rest = call * (double)(kernels - 1);
+    double call = work_launch_ns(pipe, &trust), rest = call * (double)(kernels - 1);
     return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, first, why) &&
            (kernels == 1 ||
             work_put_thread(pipe, PART_LAUNCH, rest, ENGINE_NONE, trust, NULL, why));
@@ -308,23 +307,19 @@ static void read_machine(const struct setup *setup, struct pipeline_beside besid
                          struct profile_reads *reads)
 {
     const struct mechanisms *m = setup->mechanisms;
-    bool offload = mechanisms_offload(m);
-    bool graph = m->launch == LAUNCH_GRAPH;
+    bool offload = mechanisms_offload(m), graph = m->launch == LAUNCH_GRAPH;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;
     bool stores = offload && m->transfer == TRANSFER_CPU_STORE;
     bool in_place = mechanisms_attend_in_place(m);
-    bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY;
-    bool streams = m->weights < 1;
+    bool loads = offload && m->transfer == TRANSFER_SM_ZERO_COPY, streams = m->weights < 1;
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
     bool pageable = (offload || mechanisms_host_prefixes(m)) && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID || mechanisms_cpu_selects(m);
-    bool by_cpu = m->attention == ATTEND_CPU;
-    bool multiplies = m->weights_at == WEIGHTS_AT_CPU;
+    bool by_cpu = m->attention == ATTEND_CPU, multiplies = m->weights_at == WEIGHTS_AT_CPU;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu || multiplies;
-    bool trains = index_build_by_cpu(setup);
-    bool on_node = m->pool_of == POOL_OF_NODE;
+    bool trains = index_build_by_cpu(setup), on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu || multiplies;
     *reads = (struct profile_reads){
         .of = {

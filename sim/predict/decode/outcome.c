@@ -376,8 +376,7 @@ static void outcome_write_way(const struct setup *setup, const struct timing *ti
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why)
 {
-    int64_t step_ns = apportion_mean(timing->total_ns, timing->steps);
-    int64_t layers = 0;
+    int64_t step_ns = apportion_mean(timing->total_ns, timing->steps), layers = 0;
     for (uint32_t l = 0; l < timing->layers; l++) {
         layers += timing->layer_ns[l];
     }

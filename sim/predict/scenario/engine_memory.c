@@ -323,8 +323,7 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
         return false;
     }
     double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
-    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
-    double left = all;
+    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust), left = all;
     *out = (struct engine_memory){.count = 0};
     if (point->engine.memory == ENGINE_REST) {
         split_rest(point, all, out);

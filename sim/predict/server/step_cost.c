@@ -481,8 +481,7 @@ static struct step_load load_of_pass(const struct step_cost *cost, const struct 
     struct step_load pass = *load;
     pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
     if (load->decodes > 0) {
-        double mean = (double)load->decode_tokens / load->decodes;
-        double decodes = pass.decodes;
+        double mean = (double)load->decode_tokens / load->decodes, decodes = pass.decodes;
         /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one that
          * has the longest sequences by chance: each has `decodes` of them, drawn from all. */
         double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);

@@ -103,8 +103,7 @@ static bool number_chunks(struct requests *requests, const struct request_line *
                           uint32_t count, uint32_t *known, const struct csv_reader *reader,
                           struct error *why)
 {
-    uint32_t left = (uint32_t)line->prompt, before = UINT32_MAX;
-    uint32_t first = requests->ids.count;
+    uint32_t left = (uint32_t)line->prompt, before = UINT32_MAX, first = requests->ids.count;
     *known = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t tokens = left < line->hash_tokens ? left : line->hash_tokens;

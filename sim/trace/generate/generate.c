@@ -58,8 +58,7 @@ static void latent_draw_lasting(const struct latent *latent, uint32_t k, uint32_
 {
     uint32_t lasts = profile_lasts[k];
     uint64_t place = (uint64_t)k << 32 | i, key = hash_at(signs, place);
-    uint64_t from = latent->first_step + hash_at(phases, place) % lasts;
-    uint64_t period = from / lasts;
+    uint64_t from = latent->first_step + hash_at(phases, place) % lasts, period = from / lasts;
     uint32_t left = lasts - (uint32_t)(from % lasts);
     double sign = hash_at(key, period) >> 63 ? -1 : 1;
     for (uint32_t s = 0; s < latent->steps; s++, left--) {
@@ -170,8 +169,7 @@ static void latent_queries(const struct latent *latent, uint32_t number, uint32_
     int8_t code[SHADES];
     uint64_t stills = stream(latent, STILL, number), moves = stream(latent, MOVING, number);
     for (uint32_t d = 0; d < head_dim; d++) {
-        uint32_t i = d % PROFILE_LATENTS;
-        uint32_t still_up = hash_at(stills, d / 64) >> d % 64 & 1;
+        uint32_t i = d % PROFILE_LATENTS, still_up = hash_at(stills, d / 64) >> d % 64 & 1;
         uint32_t moves_up = hash_at(moves, d / 64) >> d % 64 & 1;
         shade[d] = (uint8_t)(4 * i + 2 * still_up + moves_up);
         still[shade[d]] = latent->query[PROFILE_PARTS - 1] * (still_up ? 1 : -1);

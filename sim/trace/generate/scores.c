@@ -117,8 +117,7 @@ static void drawing_init(struct scores_drawing *drawing, const struct candidates
 {
     const struct trace_profile_head *head = asked->head;
     double own = sqrt(head->score[PROFILE_PARTS - 1]);
-    double move = sqrt(fmax(1 - head->score[PROFILE_PARTS - 1], 0));
-    double most = head->level[0];
+    double move = sqrt(fmax(1 - head->score[PROFILE_PARTS - 1], 0)), most = head->level[0];
     uint32_t last = head->knots - 1;
     for (uint32_t i = 1; i <= last; i++) {
         most = fmax(most, head->level[i]);
