@@ -35,7 +35,7 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
                        override_text texts[STATED_MOST], const char **all, uint32_t *count,
                        struct stated_keys *keys, struct error *why)
 {
-    FILE *in = fopen(file, "r");
+    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
     if (in == NULL) {
         return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
     }
@@ -46,7 +46,8 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
     }
     for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys->all[id];
-        if (key->value[0] != '\0' && id != STATED_WEIGHTS_OUTSIDE && id != STATED_SHARED_RANKS) {
+        bool fact = id >= STATED_WEIGHTS_OUTSIDE && id < STATED_FACTS;
+        if (key->value[0] != '\0' && !fact) {
             snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
             char line[16] = "";
             if (key->line > 0) {
@@ -125,13 +126,22 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
 }
 
 /* Stated weights count for the model, but for a quantised one the option only names its method: the types of
- * its config.json count, of 8 bits with "gptq", too. */
-static bool lay_types(const char *file, const struct stated_key *said, struct scenario *scenario,
+ * its config.json count. Some options name a method alone, which may have several types. */
+static bool lay_types(const char *file, const struct stated_keys *keys, struct scenario *scenario,
                       struct model *model, struct error *why)
 {
+    const struct stated_key *said = &keys->all[STATED_WEIGHTS_DTYPE];
+    const struct stated_key *method = &keys->all[STATED_CHECKPOINT];
     const struct node *types = node_get(scenario->root, "dtype"),
                       *type = node_get(types, "weights");
     enum dtype stated;
+    if (type == NULL && method->value[0] != '\0' && model->stored_bytes > 0) {
+        error_set(why, file, method->line,
+                  "'%s': the config.json of '%s' states no quantized types", method->said,
+                  model->name);
+        return error_expect(why,
+                            "--set dtype.weights=TYPE, or --set model=the checkpoint's folder");
+    }
     if (type == NULL || type->kind != NODE_SCALAR) {
         return true;
     }
@@ -140,8 +150,7 @@ static bool lay_types(const char *file, const struct stated_key *said, struct sc
     }
     if (model->stored_bytes > 0 || said->value[0] == '\0') {
         model->weights = model->experts = stated;
-    } else if (stated != model->weights && stated != model->experts &&
-               !(stated == DTYPE_INT4 && model->weights == DTYPE_INT8)) {
+    } else if (stated != model->weights && stated != model->experts) {
         error_set(why, file, said->line, "'%s' is %s, but the weights of '%s' are %s", said->said,
                   said->value, model->name, dtype_name(model->weights));
         return error_expect(why, "the option that the model's config.json names, or none");
@@ -187,7 +196,8 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
                     node_find(scenario->root, "mechanisms.prefix") == NULL;
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
-    bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0';
+    bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' ||
+                 keys->all[STATED_CHECKPOINT].value[0] != '\0';
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     bool shared = keys->all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;
@@ -198,7 +208,7 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
         return false;
     }
-    bool good = lay_types(file, &keys->all[STATED_WEIGHTS_DTYPE], scenario, &model, why) &&
+    bool good = lay_types(file, keys, scenario, &model, why) &&
                 (!shared || check_shared(file, &keys->all[STATED_SHARED_RANKS], &model, why)) &&
                 (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&

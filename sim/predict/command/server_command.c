@@ -152,7 +152,14 @@ static void take_json(struct server_text *said, const struct server_option *opti
         return;
     }
     struct error unread;
-    struct node *map = node_parse(value, strlen(value), said->file, &unread);
+    char plain[WORD];
+    size_t length = 0;
+    bool escaped = strstr(value, "{\\\"") != NULL; /* within the quotes of "bash -c" */
+    for (const char *at = value; *at != '\0' && length + 1 < sizeof plain; at++) {
+        at += escaped && at[0] == '\\' && at[1] == '"';
+        plain[length++] = *at;
+    }
+    struct node *map = node_parse(plain, length, said->file, &unread);
     if (map != NULL && map->kind == NODE_MAP) {
         take_map(said, option->sets, map);
     } else {

@@ -242,10 +242,10 @@ const struct server_option *server_option_shortened(const struct server_program 
         bool typed = option->reason != NULL || strncmp(option->flag, "--", 2) == 0;
         if (typed && strncmp(option->name, name, strlen(name)) == 0 &&
             strchr(option->name, '.') == NULL) {
-            if (found != NULL) {
+            if (found != NULL && (found->sets == NULL || found->sets != option->sets)) {
                 return NULL;
             }
-            found = option;
+            found = option; /* or another spelling of it */
         }
     }
     return found;
