@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static bool out_of_memory(struct error *why, size_t count, size_t item)
 {
@@ -42,6 +43,44 @@ void *array_zeroed(size_t count, size_t item, struct error *why)
         out_of_memory(why, count, item);
     }
     return items;
+}
+
+/* Stands before a sparse array: how many bytes are mapped; 0: calloc() gave them, because it is short. */
+union sparse_head {
+    size_t mapped;
+    max_align_t align;
+};
+
+enum { SPARSE_LEAST = 256 << 10 };
+
+/* malloc() would clear all of an array in memory that it kept (program.c). */
+void *array_sparse(size_t count, size_t item, struct error *why)
+{
+    size_t bytes = 0, mapped;
+    bool over = __builtin_mul_overflow(count, item, &bytes) ||
+                __builtin_add_overflow(bytes, sizeof(union sparse_head), &bytes);
+    mapped = bytes < SPARSE_LEAST ? 0 : bytes;
+    void *memory = over          ? MAP_FAILED
+                   : mapped == 0 ? calloc(1, bytes)
+                                 : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == NULL || memory == MAP_FAILED) {
+        out_of_memory(why, count, item);
+        return NULL;
+    }
+    union sparse_head *head = memory;
+    head->mapped = mapped;
+    return head + 1;
+}
+
+void array_sparse_free(void *items)
+{
+    union sparse_head *head = items != NULL ? (union sparse_head *)items - 1 : NULL;
+    if (head == NULL || head->mapped == 0) {
+        free(head);
+    } else {
+        munmap(head, head->mapped);
+    }
 }
 
 /* Stands before each of an owner's arrays. */

@@ -3,8 +3,7 @@
  *   struct task *tasks = NULL; size_t count = 0, capacity = 0;
  *   if (!array_reserve(&tasks, &capacity, count + 1, sizeof *tasks, why)) ...
  *
- * Running out of memory is an error like any other, not an abort.
- */
+ * Running out of memory is an error like any other, not an abort. */
 #pragma once
 
 #include "core/error.h"
@@ -20,6 +19,11 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, st
  * runs out or the product overflows. The caller frees it. A count of 0 gives one byte, so that
  * success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
+
+/* The same for an array most of whose items are never touched: only the pages that are take memory, and time
+ * to be cleared. Freed by array_sparse_free(); NULL is fine. */
+void *array_sparse(size_t count, size_t item, struct error *why);
+void array_sparse_free(void *items);
 
 /* Zeroed arrays of one owner, allocated one after the other and freed together. A zeroed struct has none. */
 struct arrays {

@@ -116,9 +116,9 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
     }
     size_t users = of->chunks_recycled ? requests->ids.count : 0;
-    numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
-    numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
-    numbers->users = array_zeroed(users, sizeof *numbers->users, why);
+    numbers->own = array_sparse(requests->count, sizeof *numbers->own, why);
+    numbers->first_shared = array_sparse(requests->ids.count, sizeof *numbers->first_shared, why);
+    numbers->users = array_sparse(users, sizeof *numbers->users, why);
     uint64_t longest = requests_longest(requests) / tokens;
     numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
     if (numbers->own == NULL || numbers->first_shared == NULL || numbers->users == NULL ||
@@ -134,9 +134,9 @@ void block_numbers_release(struct block_numbers *numbers)
     for (size_t i = 0; numbers->own != NULL && i < numbers->of.requests->count; i++) {
         free(numbers->own[i]);
     }
-    free(numbers->own);
-    free(numbers->first_shared);
-    free(numbers->users);
+    array_sparse_free(numbers->own);
+    array_sparse_free(numbers->first_shared);
+    array_sparse_free(numbers->users);
     free(numbers->listed);
     free(numbers->ones.spare.items);
     free(numbers->rows.spare.items);

@@ -7,8 +7,7 @@
  * given anew, if no request needs them that has begun and not ended. There are then never many more
  * than the tiers have blocks, however many requests come.
  *
- * With one tier own blocks get no numbers: they are a run of the pool (block_pool.h).
- */
+ * With one tier own blocks get no numbers: they are a run of the pool (block_pool.h). */
 #pragma once
 
 #include "server/requests/requests.h"

@@ -17,8 +17,8 @@ void block_pool_destroy(struct block_pool *pool)
     if (pool == NULL) {
         return;
     }
-    free(pool->places);
-    free(pool->runs);
+    array_sparse_free(pool->places);
+    array_sparse_free(pool->runs);
     free(pool);
 }
 
@@ -37,8 +37,8 @@ struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capac
         .context = context,
     };
     size_t count = (size_t)ids + 1 + 2 * (size_t)runs;
-    if ((pool->runs = array_zeroed(runs, sizeof *pool->runs, why)) == NULL ||
-        (pool->places = array_zeroed(count, sizeof *pool->places, why)) == NULL) {
+    if ((pool->runs = array_sparse(runs, sizeof *pool->runs, why)) == NULL ||
+        (pool->places = array_sparse(count, sizeof *pool->places, why)) == NULL) {
         block_pool_destroy(pool);
         return NULL;
     }
@@ -161,8 +161,7 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
 
 /* LRU and no eviction use a pool of blocks, whose references hold blocks. Without eviction each
  * block keeps the reference with which it entered the pool. Any other policy sees one block at a
- * time: an offer is an access.
- */
+ * time: an offer is an access. */
 
 static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
 {

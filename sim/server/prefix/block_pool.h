@@ -6,8 +6,7 @@
  *     known   it holds the tokens of a hash, has a number, and can be shared
  *
  * A known block without references is idle. It is retained until room is needed; then the block
- * that has been idle longest is evicted (LRU, as in vLLM). The pool never looks into a block.
- */
+ * that has been idle longest is evicted (LRU, as in vLLM). The pool never looks into a block. */
 #pragma once
 
 #include "core/error.h"
@@ -154,8 +153,7 @@ void block_pool_run_release(struct block_pool *pool, uint32_t run);
  *
  * A saved block is a copy; the tier above may keep its own. Without eviction the tier takes blocks
  * until it is full, and then no more (the simplest published design). Under LRU a block can be
- * held: it is not evicted while held, and counts as used when it is let go.
- */
+ * held: it is not evicted while held, and counts as used when it is let go. */
 
 struct block_store {
     struct policy *policy;   /* this one */

@@ -51,7 +51,7 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
     cache->options = *options;
     cache->options.unit_blocks = options->unit_blocks > 0 ? options->unit_blocks : 1;
     cache->numbers = options->pool != NULL ? &options->pool->numbers : &cache->own;
-    cache->holdings = array_zeroed(requests->count, sizeof *cache->holdings, why);
+    cache->holdings = array_sparse(requests->count, sizeof *cache->holdings, why);
     if (cache->holdings == NULL ||
         (options->pool == NULL && !block_numbers_init(&cache->own, &owners, why)) ||
         !prefix_tiers_init(&cache->tiers, &cache->options, cache->numbers, why)) {
@@ -68,7 +68,7 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     }
     prefix_tiers_release(&cache->tiers);
     block_numbers_release(&cache->own);
-    free(cache->holdings);
+    array_sparse_free(cache->holdings);
     free(cache);
 }
 
@@ -86,7 +86,7 @@ void prefix_now(struct prefix_cache *cache)
         tiers->lower[k].counts = (struct prefix_counts){.saved = 0};
     }
     if (tiers->brought_by != NULL) { /* all loads have ended, and are numbered anew */
-        memset(tiers->brought_by, 0, cache->numbers->most * sizeof *tiers->brought_by);
+        memset(tiers->brought_by, 0, cache->numbers->next * sizeof *tiers->brought_by);
     }
 }
 

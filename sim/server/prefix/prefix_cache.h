@@ -26,8 +26,7 @@
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
  * Every request that uses it waits for that load (prefix_load()).
  *
- * The cache knows no time: a server calls it at its events, prefix_replay() without a clock.
- */
+ * The cache knows no time: a server calls it at its events, prefix_replay() without a clock. */
 #pragma once
 
 #include "decode/mechanisms.h"

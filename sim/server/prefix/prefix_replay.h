@@ -1,6 +1,5 @@
 /* Replay of requests through a prefix cache without a clock: one after the other, each alone on the
- * GPU. Its hits depend on the trace and the tiers alone, not on queues or concurrent requests.
- */
+ * GPU. Its hits depend on the trace and the tiers alone, not on queues or concurrent requests. */
 #pragma once
 
 #include "core/error.h"

@@ -340,7 +340,7 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
     const struct block_numbers *numbers = tiers->numbers;
     size_t runs = numbers->of.runs ? numbers->of.requests->count : 0;
     if (options->gpu_keeps) {
-        tiers->brought_by = array_zeroed(numbers->most, sizeof *tiers->brought_by, why);
+        tiers->brought_by = array_sparse(numbers->most, sizeof *tiers->brought_by, why);
     }
     tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
                                    on_pool_evict, tiers, why);
@@ -374,7 +374,7 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
         return k == 1 || check_hands_on(tier - 1, tier, why);
     }
     if (options->saves_wait) {
-        lower->saving = array_zeroed(most, sizeof *lower->saving, why);
+        lower->saving = array_sparse(most, sizeof *lower->saving, why);
     }
     lower->store = block_store_create(most, tier->blocks, tier->policy, tier->values, options->pins,
                                       options->seed, on_lower_evict, lower, why);
@@ -386,8 +386,8 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
 {
     uint32_t most = tiers->numbers->most;
     bool counts = asks(tiers->options), deep = tiers->count > 2;
-    tiers->asked = counts ? array_zeroed(most, sizeof *tiers->asked, why) : NULL;
-    tiers->source = deep ? array_zeroed(most, sizeof *tiers->source, why) : NULL;
+    tiers->asked = counts ? array_sparse(most, sizeof *tiers->asked, why) : NULL;
+    tiers->source = deep ? array_sparse(most, sizeof *tiers->source, why) : NULL;
     bool ok = create_gpu(tiers, why) && (tiers->asked != NULL || !counts) &&
               (tiers->source != NULL || !deep);
     for (uint32_t k = 1; ok && k < tiers->count; k++) {
@@ -429,12 +429,12 @@ void prefix_tiers_release(struct prefix_tiers *tiers)
         free(lower->loads.items);
         if (!lower->shared) {
             block_store_destroy(lower->store);
-            free(lower->saving);
+            array_sparse_free(lower->saving);
         }
     }
-    free(tiers->asked);
-    free(tiers->source);
-    free(tiers->brought_by);
+    array_sparse_free(tiers->asked);
+    array_sparse_free(tiers->source);
+    array_sparse_free(tiers->brought_by);
     *tiers = (struct prefix_tiers){.gpu = NULL};
 }
 
@@ -452,7 +452,7 @@ struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
     bool ok = block_numbers_init(&pool->numbers, &owners, why);
     uint32_t most = pool->numbers.most;
     if (ok && options->saves_wait) {
-        pool->saving = array_zeroed(most, sizeof *pool->saving, why);
+        pool->saving = array_sparse(most, sizeof *pool->saving, why);
         ok = pool->saving != NULL;
     }
     pool->store = ok ? block_store_create(most, tier->blocks, tier->policy, tier->values,
@@ -472,7 +472,7 @@ void prefix_pool_destroy(struct prefix_pool *pool)
     }
     block_store_destroy(pool->store);
     block_numbers_release(&pool->numbers);
-    free(pool->saving);
+    array_sparse_free(pool->saving);
     free(pool);
 }
 

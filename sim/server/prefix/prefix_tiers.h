@@ -1,8 +1,7 @@
 /* The tiers of a prefix cache: the GPU's blocks, those below it, and the copies between neighbours.
  *
  * Copies to a tier end in the order in which they begin. Each refers to its block until it is done.
- * For part of prefix_cache.c alone, which uses the fields, too.
- */
+ * For part of prefix_cache.c alone, which uses the fields, too. */
 #pragma once
 
 #include "core/error.h"

@@ -79,12 +79,35 @@ static void zeroed_memory_is_zero_and_never_null(void **state)
     assert_non_null(strstr(why.found, "out of memory"));
 }
 
+/* Of a long one the kernel gives pages that are clear, whatever was freed before. */
+static void a_sparse_array_is_zero_short_or_long(void **state)
+{
+    static const size_t counts[] = {0, 1, 1000, 1 << 20};
+    struct error why;
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (int again = 0; again < 2; again++) {
+            uint64_t *items = array_sparse(counts[i], sizeof *items, &why);
+            assert_non_null(items);
+            for (size_t k = 0; k < counts[i]; k += 509) {
+                assert_true(items[k] == 0);
+                items[k] = UINT64_MAX;
+            }
+            array_sparse_free(items);
+        }
+    }
+    array_sparse_free(NULL);
+    assert_null(array_sparse(SIZE_MAX / 2, 3, &why));
+    assert_non_null(strstr(why.found, "out of memory"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appending_keeps_items_and_moves_rarely),
         cmocka_unit_test(impossible_sizes_are_errors_and_change_nothing),
         cmocka_unit_test(zeroed_memory_is_zero_and_never_null),
+        cmocka_unit_test(a_sparse_array_is_zero_short_or_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
