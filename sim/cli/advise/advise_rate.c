@@ -7,7 +7,6 @@
 
 #include "cli/frame/message.h"
 #include "cli/runs/runs_notes.h"
-#include "cli/runs/runs_text.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "study/advise/advice.h"
@@ -97,8 +96,9 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
         text_copy(text, sizeof text, form->refused);
     } else if (misses != NULL) {
         advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
-        snprintf(text, sizeof text, "%s, weights in %s: %.3000s", shape, form->weights,
-                 violation_describe(&fleet->targets, NULL, misses, limits));
+        snprintf(text, sizeof text, "%s, weights in %s: %.3000s%s", shape, form->weights,
+                 violation_describe(&fleet->targets, NULL, misses, limits),
+                 form->alone == ALONE_MISSES ? "; requests alone miss a limit, too" : "");
     } else if (form->decided) {
         snprintf(text, sizeof text, "%s costs more", shape);
     }

@@ -11,9 +11,14 @@
 
 enum { A_ROUND = 2 }; /* numbers of servers of a form that are tried in a round */
 
+/* A form that misses is tried up to this many times the cost that it was expected to have, before others are;
+ * and nothing is tried that costs so many times as much as an answer. */
+static const double further = 2, too_dear = 4;
+
 /* What the tries of a round serve. */
 enum fleet_what {
     FLEET_AT_ONCE, /* cheap: one server, a few requests at once */
+    FLEET_ALONE,   /* one server with the share of the rate that the most servers would have */
     FLEET_BRIEF,   /* so many servers: do they hold the rate, as far as few requests tell? */
     FLEET_FULL,    /* the answer, until its figures are known */
 };
@@ -37,6 +42,9 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     case FLEET_BRIEF:
     case FLEET_FULL:
         return fleet_scenario(fleet, form, value + 1, out, why);
+    case FLEET_ALONE:
+        return fleet_scenario(fleet, form, 1, out, why) &&
+               scenario_values_set(&out->values, "rate", fleet->rate / form->most_servers, why);
     default:
         return fleet_scenario(fleet, form, 1, out, why) && capacity_set_at_once(out, why);
     }
@@ -70,6 +78,10 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
             result_reason(result, form->refused, sizeof form->refused);
         }
         break;
+    case FLEET_ALONE:
+        form->alone = violation > 0 && !notes_have(result->notes, NOTE_too_close) ? ALONE_MISSES
+                                                                                  : ALONE_HOLDS;
+        break;
     case FLEET_BRIEF:
     case FLEET_FULL:
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
@@ -85,6 +97,19 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
 
 /* ---- rounds ---- */
 
+/* The next numbers of servers, of those that may be tried so far. */
+static uint32_t next_within(struct fleet_form *form, uint32_t *values)
+{
+    uint32_t count = grid_next(&form->grid, A_ROUND, values), kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = values[i] < form->within ? values[i] : form->within - 1;
+        if (!grid_tried(&form->grid, value) && (kept == 0 || values[kept - 1] != value)) {
+            values[kept++] = value;
+        }
+    }
+    return kept;
+}
+
 static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct sizing *sizing = context;
@@ -93,10 +118,12 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     values[0] = 0;
     switch (sizing->what) {
     case FLEET_BRIEF:
-        return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
+        return form->searched ? next_within(form, values) : 0;
     case FLEET_FULL:
         values[0] = form->servers - 1;
         return best;
+    case FLEET_ALONE:
+        return form->alone == ALONE_ASKED;
     default:
         return form->refused[0] == '\0' && !form->is_twin;
     }
@@ -111,7 +138,7 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
         &sizing->options->targets, what <= FLEET_BRIEF ? STREAM_FEWEST : STREAM_USUAL);
     const struct rounds rounds = {
         .lines = sizing->fleet->count,
-        .once = rough || what == FLEET_FULL,
+        .once = rough || what == FLEET_ALONE || what == FLEET_FULL,
         .question = sizing->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
         .rough = rough,
         .study = &sizing->options->study,
@@ -135,14 +162,16 @@ static void runs_release(struct fleet_form *form)
     grid_release(&form->grid);
 }
 
-/* Begin to search a form's servers, 1 to `most`, at a guess. */
-static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, struct error *why)
+/* Begin to search a form's servers, 1 to `within`, at a guess. */
+static bool begin(struct fleet_form *form, uint32_t within, uint32_t guess, struct error *why)
 {
+    uint32_t most = form->most_servers;
     runs_release(form);
+    form->within = within;
     form->runs = array_zeroed(most, sizeof *form->runs, why);
     form->searched = form->runs != NULL && grid_init(&form->grid, most, why);
     if (form->searched) {
-        grid_near(&form->grid, (guess < most ? guess : most) - 1, 1, 1);
+        grid_near(&form->grid, (guess < within ? guess : within) - 1, 1, 1);
     }
     return form->searched;
 }
@@ -160,7 +189,7 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
             while (form->fewer > 0 && !(form->grid.violation[form->fewer - 1] > 0)) {
                 form->fewer--;
             }
-            form->decided = true;
+            form->decided = found != GRID_NONE || form->within == form->most_servers;
             form->searched = false;
         }
     }
@@ -177,34 +206,83 @@ static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_fo
     return servers < form->most_servers ? (uint32_t)servers : form->most_servers;
 }
 
-static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
+/* Search the form, or go on with more servers. */
+static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t within,
                         struct error *why)
 {
-    return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), why);
+    if (form->within > 0) {
+        form->within = within;
+        return form->searched = true;
+    }
+    return begin(form, within, servers_at(fleet, form, CAPACITY_USUAL), why);
+}
+
+/* Servers of the form that cost no more. */
+static uint32_t servers_for(const struct fleet_form *form, double cost)
+{
+    return (uint32_t)fmin(floor(cost / fleet_cost(form, 1) + 1e-6), form->most_servers);
+}
+
+/* What the form costs at least that has no answer yet: of what a cheap run says, and of more servers than
+ * missed a limit. */
+static double least_cost(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    uint32_t servers = servers_at(fleet, form, 1);
+    return fleet_cost(form, form->within < servers ? servers : form->within + 1);
+}
+
+static double found_anywhere(const struct fleet_size *fleet)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        least = fmin(least, fleet_found_on(fleet, &fleet->forms[i]));
+    }
+    return least;
 }
 
 /* Of the machine whose first form this is, and which has no answer yet, the form that is probably the
- * cheapest among those that are not decided; NULL if all are. */
-static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t first)
+ * cheapest among those that are not decided, and up to which cost it is tried; NULL if all are. */
+static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t first, double *most)
 {
     struct fleet_form *likely = NULL;
-    double least = INFINITY;
+    double least = too_dear * found_anywhere(fleet), next = INFINITY;
+    *most = least;
     if (!fleet_is_first(fleet, first) || !isinf(fleet_found_on(fleet, &fleet->forms[first]))) {
         return NULL;
     }
     for (uint32_t i = first;
          i < fleet->count && fleet_on_one_machine(&fleet->forms[i], &fleet->forms[first]); i++) {
         struct fleet_form *form = &fleet->forms[i];
-        double cost = fleet_cost(form, servers_at(fleet, form, 1));
-        if (form->refused[0] == '\0' && !form->decided && !form->is_twin && cost < least) {
-            least = cost;
-            likely = form;
-        }
+        bool open = form->refused[0] == '\0' && !form->decided && !form->is_twin;
+        double cost = open ? least_cost(fleet, form) : INFINITY;
+        next = fmin(next, cost < least ? least : cost);
+        likely = cost < least ? form : likely;
+        least = fmin(least, cost);
     }
+    *most = fmin(*most, isinf(next) ? further * least : fmax(next, further * least));
     return likely;
 }
 
-/* The probably cheapest form is searched, until each machine has an answer, or no form of it is left. */
+/* Forms that missed a limit are asked whether their requests do so alone. */
+static bool ask_alone(struct sizing *sizing, struct error *why)
+{
+    struct fleet_size *fleet = sizing->fleet;
+    bool good = fleet_try(sizing, FLEET_ALONE, why);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        fleet->forms[i].decided = fleet->forms[i].decided || fleet->forms[i].alone == ALONE_MISSES;
+    }
+    return good;
+}
+
+/* Does a form miss a limit with servers whose queue does not grow? */
+static bool misses_calmly(const struct fleet_form *form)
+{
+    const struct result *misses = fleet_misses(form);
+    return misses != NULL && result_number(misses, COLUMN(queue_grows)) == 0;
+}
+
+/* The form that is probably the cheapest is searched, and as soon as another one is, that one, until each
+ * machine has an answer, or no form of it is left. */
 static bool find_any(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -212,11 +290,16 @@ static bool find_any(struct sizing *sizing, struct error *why)
     while (good && any) {
         any = false;
         for (uint32_t i = 0; good && i < fleet->count; i++) {
-            struct fleet_form *likely = find_likely(fleet, i);
+            double most;
+            struct fleet_form *likely = find_likely(fleet, i, &most);
             any = any || likely != NULL;
-            good = likely == NULL || begin_brief(fleet, likely, likely->most_servers, why);
+            if (likely != NULL && likely->alone == ALONE_UNKNOWN && misses_calmly(likely)) {
+                likely->alone = ALONE_ASKED;
+            } else if (likely != NULL) {
+                good = begin_brief(fleet, likely, servers_for(likely, most), why);
+            }
         }
-        good = good && search(sizing, FLEET_BRIEF, why);
+        good = good && search(sizing, FLEET_BRIEF, why) && ask_alone(sizing, why);
     }
     return good;
 }
@@ -230,15 +313,16 @@ static bool compare(struct sizing *sizing, struct error *why)
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
         double found = fleet_found_on(fleet, form);
-        double most = floor(found * (1 + TIE_PERCENT / 100.0) / fleet_cost(form, 1));
-        bool has_answer = !isinf(found);
-        uint32_t within = has_answer ? (uint32_t)fmin(most, form->most_servers) : 0;
+        uint32_t within = isinf(found) ? 0 : servers_for(form, found * (1 + TIE_PERCENT / 100.0));
         bool open = form->refused[0] == '\0' && !form->is_twin && form->servers == 0 &&
-                    within > form->grid.count;
+                    form->alone != ALONE_MISSES && within > form->within;
         good = !open || begin_brief(fleet, form, within, why);
-        form->decided = form->decided || has_answer;
     }
-    return good && search(sizing, FLEET_BRIEF, why);
+    good = good && search(sizing, FLEET_BRIEF, why);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        fleet->forms[i].decided = true; /* those without an answer cost more, or too much */
+    }
+    return good;
 }
 
 /* Begin to ask whether servers like the answer's, as many or fewer, hold the rate behind another router. */
@@ -274,6 +358,7 @@ static bool confirm(struct sizing *sizing, struct error *why)
             }
         } else {
             good = fleet_try(sizing, FLEET_FULL, why);
+            best->within = best->most_servers;
             best->searched = true;
         }
         good = good && search(sizing, FLEET_BRIEF, why);

@@ -42,6 +42,9 @@ struct fleet_options {
     struct study study;
 };
 
+/* Do requests that hardly meet each other miss a limit? Then as many servers as may be do so, too. */
+enum fleet_alone { ALONE_UNKNOWN, ALONE_ASKED, ALONE_HOLDS, ALONE_MISSES };
+
 struct fleet_form {
     const struct candidate *candidate; /* its system and machine */
     struct scenario scenario;          /* one server, without rate and replicas */
@@ -55,7 +58,9 @@ struct fleet_form {
     /* what a cheap run told */
     double most; /* requests a second, when all come at once; 0: it cannot run */
     /* answers */
-    bool decided;        /* it holds, misses, or costs more */
+    bool decided;    /* it holds, misses, or costs more */
+    uint32_t within; /* servers up to this many may be tried so far */
+    enum fleet_alone alone;
     struct grid grid;    /* of the number of servers, less one */
     struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */

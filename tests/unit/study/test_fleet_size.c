@@ -185,6 +185,32 @@ static void a_router_by_prefixes_is_tried(void **state)
     release(&asked);
 }
 
+/* A prompt takes an A40 alone longer than the limit: that is found out before many servers are tried, and an H100
+ * meets it. */
+static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state)
+{
+    const char *const texts[] = {"model=llama-3.1-8b",
+                                 "workload=\"synthetic:prompt=4000,output=20\""};
+    const struct fleet_options options = {.rate = 3, .machines = "a40,h100-sxm", .study.jobs = 2};
+    struct asked asked;
+    uint32_t alone = 0;
+    (void)state;
+    ask_for(texts, 2, options, "ttft_p99_ms<=150,queue_grows<=0", &asked);
+    const struct fleet_size *fleet = &asked.fleet;
+    assert_int_not_equal(fleet->best, FLEET_NONE);
+    assert_string_equal(fleet->forms[fleet->best].candidate->machine, "h100-sxm");
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        bool slow = form->gpus == 1 && strcmp(form->candidate->machine, "a40") == 0;
+        alone += slow && form->alone == ALONE_MISSES;
+        assert_true(form->decided);
+        assert_true(i == fleet->best || form->within * form->gpus <= 32);
+        assert_true(!slow || form->servers == 0);
+    }
+    assert_true(alone > 0);
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -206,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_server_that_cannot_hold_a_request_is_no_form),
         cmocka_unit_test(a_number_of_requests_moves_no_answer),
         cmocka_unit_test(a_router_by_prefixes_is_tried),
+        cmocka_unit_test(where_requests_alone_miss_a_limit_few_servers_are_tried),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
