@@ -36,8 +36,7 @@ static int ablate_decimals(const struct ablation *ablation)
     return longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
 }
 
-/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
- */
+/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye. */
 static const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[SHOWN_TEXT])
 {
     return shown_value(UNIT_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);

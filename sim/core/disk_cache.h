@@ -8,8 +8,7 @@
  * to its limit loses its oldest values. A damaged file is removed and made anew; a link, a
  * FIFO or a folder of its name stays as it is, and there is no cache.
  *
- * A cache never makes anything fail: where the file cannot be read or written, there is no value.
- */
+ * A cache never makes anything fail: where the file cannot be read or written, there is no value. */
 #pragma once
 
 #include <stdbool.h>

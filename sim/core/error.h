@@ -5,8 +5,7 @@
  * command line prints the error, and its exit status follows from `kind`.
  *
  * `why` is never NULL. Texts longer than their field are cut, never overrun; control
- * characters in them become '?'.
- */
+ * characters in them become '?'. */
 #pragma once
 
 #include <stdbool.h>

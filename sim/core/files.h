@@ -4,8 +4,7 @@
  * and systems. What was read first is what all of them get, so that a file that changes meanwhile
  * cannot make two points of one answer differ.
  *
- * Safe from several threads. NULL stands for "keep nothing": the file is read each time.
- */
+ * Safe from several threads. NULL stands for "keep nothing": the file is read each time. */
 #pragma once
 
 #include "core/error.h"

@@ -7,8 +7,7 @@
  * its further names, as "a100" or a Hugging Face id, whole or without its organisation. No two
  * files of a kind share a spelling (tests/unit/core/test_named.c).
  *
- * Where a name is kept (in a scenario, a result, a database), it is the canonical one: that of the file.
- */
+ * Where a name is kept (in a scenario, a result, a database), it is the canonical one: that of the file. */
 #pragma once
 
 #include "core/error.h"

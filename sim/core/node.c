@@ -1,8 +1,7 @@
 /* Trees of nodes: making, copying, finding, overriding, merging.
  *
  * Recursion is bounded by NODE_DEEPEST: the reader refuses deeper files, node_set() deeper
- * paths, and a merge is as deep as the deeper of its two trees.
- */
+ * paths, and a merge is as deep as the deeper of its two trees. */
 #include "core/node.h"
 
 #include "core/array.h"

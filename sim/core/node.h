@@ -6,8 +6,7 @@
  * than 32, files over 16 MiB or a million values, and keys over 1000 bytes.
  *
  * A node owns its children and texts; node_destroy() frees the tree. Overrides
- * ("--set a.b=c") edit the tree in place and carry the file name "--set".
- */
+ * ("--set a.b=c") edit the tree in place and carry the file name "--set". */
 #pragma once
 
 #include "core/name.h"

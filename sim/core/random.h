@@ -2,8 +2,7 @@
  *
  * The generator of purpose "trace.order" under seed 7 is the same whatever else was drawn,
  * on any machine, for any number of threads. Backed by GSL's taus2 (period 2^88), seeded
- * with the XXH64 of the purpose under the seed.
- */
+ * with the XXH64 of the purpose under the seed. */
 #pragma once
 
 #include "core/error.h"

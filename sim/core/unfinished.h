@@ -6,8 +6,7 @@
  * it is published or discarded. A file system without locks is trusted.
  *
  * Whatever else has the unfinished file's name (a link, a second name of another file, a FIFO, a
- * folder) is not ours: it is refused, left as it is, and nothing waits for it.
- */
+ * folder) is not ours: it is refused, left as it is, and nothing waits for it. */
 #pragma once
 
 #include "core/error.h"
@@ -19,8 +18,7 @@
  * A symbolic link is followed, as a shell's `>` follows it: its target is written, and the link
  * stays. A path such as /dev/stdout or /dev/fd/3 leads to a descriptor that this process has open.
  * Only that descriptor may be written: the file behind it may hold text of others, and under its
- * name in /dev a superuser would replace the device for everyone.
- */
+ * name in /dev a superuser would replace the device for everyone. */
 struct destination {
     int descriptor;      /* of this process, open or not; -1 if the path names a file */
     char path[PATH_MAX]; /* of the file, which may be absent; its last part is no link */

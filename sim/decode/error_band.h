@@ -3,8 +3,7 @@
  *
  * python/spillway/papers.py writes the file, from measured figures by class: the rate of decode of
  * systems ("system"), and TTFT, TPOT and tokens a second of servers ("dense TPOT", "other TPOT"). A
- * class that the file lacks is unknown: nothing of the kind was measured.
- */
+ * class that the file lacks is unknown: nothing of the kind was measured. */
 #pragma once
 
 #include "core/error.h"

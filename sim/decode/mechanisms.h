@@ -3,8 +3,7 @@
  * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanisms.def that differs
  * from its default, each with its source in a comment. There is one pipeline (pipeline.h); it knows
  * a system by struct mechanisms alone, whose members are in mechanism_values.h. Contradictory
- * combinations (a graph that contains a blocking synchronisation) are refused with the reason.
- */
+ * combinations (a graph that contains a blocking synchronisation) are refused with the reason. */
 #pragma once
 
 #include <stdbool.h>

@@ -3,8 +3,7 @@
  * figure: its basis and source belong to its value and never mix with another's.
  *
  * Only the requested part is followed, so each part of a machine costs one chain of files. The
- * depth of a chain is limited, and files that lead back to themselves are an error.
- */
+ * depth of a chain is limited, and files that lead back to themselves are an error. */
 
 #include "machine/compose.h"
 
@@ -165,8 +164,7 @@ void append_profile_name(const char *name, char *text, size_t size)
  *   - A GPU that states flops_fp8 equal to its flops_bf16 has no fp8 (curves.def). It takes over no
  *     figure of fp8.
  *
- * The compute capability is not a curve: no time depends on it, and a profile's hash does not.
- */
+ * The compute capability is not a curve: no time depends on it, and a profile's hash does not. */
 
 static const char takeover_capability_key[] = "compute_capability";
 

@@ -12,8 +12,7 @@
  *   ...                              # the end: three dots on a line of their own
  *
  * To use another figure, state it in a file of your own that extends this one: a profile called
- * measured then holds only what was measured. A cut or changed file is refused.
- */
+ * measured then holds only what was measured. A cut or changed file is refused. */
 #pragma once
 
 #include <stdbool.h>

@@ -4,8 +4,7 @@
  * Each way is a channel; a way and its way back are one more if together they carry less than both
  * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
  * shares each of them with all that crosses it: as a task of an engine, which gets these channels
- * first and in this order, or as a flow that lasts (below).
- */
+ * first and in this order, or as a flow that lasts (below). */
 #pragma once
 
 #include "core/engine/engine.h"
@@ -20,8 +19,7 @@
  *     TIER_POOL   memory that servers share    `pool`
  *
  * Those below the host are rows of core/tiers.def; the figures of a tier are curves of a machine
- * (machine/curves.def). What moves between two tiers takes a way (below).
- */
+ * (machine/curves.def). What moves between two tiers takes a way (below). */
 
 enum tier_id {
     TIER_GPU,
@@ -55,8 +53,7 @@ enum tier_id tier_of_room(const char *key);
  *                              └──────── WAY_POOL_OUT ───▶ pool, and WAY_POOL_IN back
  *
  * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte,
- * both curves of a machine. A way and its way back together carry no more than `both`.
- */
+ * both curves of a machine. A way and its way back together carry no more than `both`. */
 
 enum way_id {
     WAY_IN,

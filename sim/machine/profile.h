@@ -37,8 +37,7 @@
  *
  * `hardware:` in a scenario is a name or map of this kind. Overrides
  * (--set hardware.link.h2d=50GB/s) need maps to reach into, so the scenario layer writes the name
- * `a40` as {extends: a40}, and a part's name likewise; both mean the same.
- */
+ * `a40` as {extends: a40}, and a part's name likewise; both mean the same. */
 #pragma once
 
 #include <stdbool.h>
@@ -176,8 +175,7 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  *            least '---'
  *                  0   0.1   0.5   0.9   1
  *
- * One share holds for all points of a curve. A figure without a range is certain.
- */
+ * One share holds for all points of a curve. A figure without a range is certain. */
 
 /* The figure at `quantile` (0 to 1), as a share of the profile's value. A count is rounded to a
  * whole number, at least one. */

@@ -15,8 +15,7 @@
  *
  * Behind the last layer of a pipeline stage the hidden states are sent to the next stage. At the
  * edge the logits of all parts of the vocabulary are gathered. Hidden states and logits are bf16,
- * whatever the type of the weights.
- */
+ * whatever the type of the weights. */
 #pragma once
 
 #include "model/model.h"

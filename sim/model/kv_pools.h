@@ -21,8 +21,7 @@
  * vLLM 0.11 to 0.33: v1/core/kv_cache_utils.py, since 0.30 kv_cache_planning.py
  * (_get_kv_cache_groups_uniform_page_size), v1/kv_cache_interface.py (max_memory_usage_bytes),
  * platforms/interface.py (_align_hybrid_block_size). Compressed layers (DeepSeek-V4) are packed in
- * another way, which is not modelled.
- */
+ * another way, which is not modelled. */
 #pragma once
 
 #include "model/model.h"
@@ -117,8 +116,7 @@ uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limit
  *
  * SGLang 0.5: model_executor/pool_configurator.py (_solve_pool_sizes),
  * mem_cache/kv_cache_configurator.py (_calculate_mamba_ratio), defaults of swa_full_tokens_ratio
- * and mamba_full_memory_ratio. Compressed layers (DeepSeek-V4) have pools that are not modelled.
- */
+ * and mamba_full_memory_ratio. Compressed layers (DeepSeek-V4) have pools that are not modelled. */
 
 struct kv_pools {
     double tokens;   /* of full layers */

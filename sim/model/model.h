@@ -14,8 +14,7 @@
  *
  * A storage type applies to the matrices of the layers. Norms, biases, routers and the embedding
  * stay in bf16; so does the output head, unless quantization_config includes it, and so do the
- * modules that quantization_config exempts.
- */
+ * modules that quantization_config exempts. */
 #pragma once
 
 #include "core/error.h"

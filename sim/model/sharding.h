@@ -22,8 +22,7 @@
  *
  * Assumed: stages take equal time, ranks have equally many sequences, tokens choose their experts by
  * chance, some experts are popular (parallel.c), and no GPU waits for another but in the exchanges:
- * there for the fullest group of experts.
- */
+ * there for the fullest group of experts. */
 #pragma once
 
 #include "model/model.h"

@@ -6,8 +6,7 @@
  * the target size of ONCE towards the list that the block was evicted from.
  *
  * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts exist only once the
- * cache has been full, and it then stays full.
- */
+ * cache has been full, and it then stays full. */
 #include "policy/batch.h"
 #include "policy/policy.h"
 #include "policy/queues.h"

@@ -6,8 +6,7 @@
  * unrolled because many touches take only a few instructions, and the loop itself would cost as much.
  *
  * `updates` stays 0. A policy whose hits move a block in a list or a heap counts them there; a bit
- * or a counter beside the entry that the lookup has just read costs nothing more.
- */
+ * or a counter beside the entry that the lookup has just read costs nothing more. */
 #pragma once
 
 #include "policy/policy.h"

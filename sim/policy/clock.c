@@ -2,8 +2,7 @@
  *
  * F. J. Corbató, "A paging experiment with the Multics system", 1969. The held blocks stand in a
  * ring; a hit marks its block. The hand clears marks until it finds an unmarked block. That block
- * is evicted, the new one takes its slot, unmarked, and the hand moves past it.
- */
+ * is evicted, the new one takes its slot, unmarked, and the hand moves past it. */
 #include "policy/batch.h"
 #include "policy/policy.h"
 

@@ -1,7 +1,6 @@
 /* FIFO: the block admitted longest ago is evicted; a hit changes nothing.
  *
- * A ring of the held blocks in order of admission, and a flag for each block.
- */
+ * A ring of the held blocks in order of admission, and a flag for each block. */
 #include "policy/policy.h"
 
 struct fifo {

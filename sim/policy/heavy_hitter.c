@@ -22,8 +22,7 @@
  * leaves the recent ones and has to be heavy to stay (`born: 0`: born tokens stay beside the
  * cache, which then never changes, as in SnapKV; Y. Li et al., NeurIPS 2024). When more tokens are
  * born than the recent share holds, born ones have to be heavy, too. A trace has one mass for all
- * of them, so the outcome only says which share of them may be lost.
- */
+ * of them, so the outcome only says which share of them may be lost. */
 #include "policy/policy.h"
 
 #include <math.h>

@@ -7,8 +7,7 @@
  * code: a block that both would evict is remembered by neither, and the odds of either never fall
  * below a hundredth, because it could then never recover.
  *
- * The draws use a random stream of the environment's seed, so a replay repeats exactly.
- */
+ * The draws use a random stream of the environment's seed, so a replay repeats exactly. */
 #include "core/random.h"
 #include "policy/batch.h"
 #include "policy/queues.h"

@@ -11,8 +11,7 @@
  * takes four random accesses. When the log is full, the held blocks are written to its start, in
  * order: less than one entry per touch.
  *
- * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it.
- */
+ * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it. */
 #include "policy/policy.h"
 
 #include <string.h>

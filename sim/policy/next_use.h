@@ -1,8 +1,7 @@
 /* The next use of each block, for policies that know the future.
  *
  * Accesses are numbered from 0 in the order in which a policy handles them: demand after demand,
- * and worst first within a demand.
- */
+ * and worst first within a demand. */
 #pragma once
 
 #include "trace/demand.h"

@@ -1,8 +1,7 @@
 /* The table of policies and their common code.
  *
  * A new policy is a file and a row of policies.def; `list policies`, the nearest name in messages and the
- * property tests walk the rows.
- */
+ * property tests walk the rows. */
 
 #include "policy/policy.h"
 

@@ -9,8 +9,7 @@
  * other policy touches its hits worst first, then admits its misses worst first. POLICY_SEQUENTIAL handles
  * one block after the other, worst first, each against the state that the previous one left.
  *
- * Policies use dense arrays, not hash tables, because block ids are small integers.
- */
+ * Policies use dense arrays, not hash tables, because block ids are small integers. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,7 @@
  *
  * This is FlexGen's share of the KV cache on the GPU, and any other static placement. The prefill
  * leaves the blocks there, and nothing is admitted or evicted afterwards. No cache has to be looked
- * up, because the position of a block tells where it is.
- */
+ * up, because the position of a block tells where it is. */
 #include "policy/policy.h"
 
 struct prefix_policy {

@@ -21,8 +21,7 @@
  * The tokens of a verification are one group: all their queries are compared with the labels, and all reuse
  * the set, or their union is fetched. Of that as much is kept as the cache holds, best first, and the first
  * token's queries, which are in the sequence whatever is rejected, are the new labels. No paper says what a
- * head does there; this is the rule for groups, applied to them.
- */
+ * head does there; this is the rule for groups, applied to them. */
 #include "policy/qsac.h"
 
 #include "policy/policy.h"

@@ -8,8 +8,7 @@
  *     place    2 bits of queue, 30 bits of position in its log, from 1; 0: in none
  *
  * Blocks in QUEUE_HELD and QUEUE_HELD_2 are in the cache: their places have the highest bit set.
- * Blocks in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered.
- */
+ * Blocks in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered. */
 #pragma once
 
 #include <stdbool.h>
@@ -100,8 +99,7 @@ static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
  *
  * A heap by the ranks that blocks had when they were put there. A touch counts, and moves nothing: ranks
  * only grow, so a block that comes to the top with an older rank sinks from there to its true place, and
- * one whose rank is still the same is the least of all.
- */
+ * one whose rank is still the same is the least of all. */
 
 /* The lesser rank has fewer touches; of equal counts, the older last touch. */
 struct frequency_rank {

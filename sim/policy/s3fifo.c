@@ -5,8 +5,7 @@
  * evicted and remembered in GHOST (nine tenths of the cache, rounded down). A miss on a ghost enters MAIN
  * directly. MAIN is a CLOCK with counts up to three: a block with a count goes round again with one less.
  * Counts start at 0 in each queue. A block for which SMALL has no room enters MAIN; this happens only until
- * the cache is full, because an eviction leaves room in SMALL.
- */
+ * the cache is full, because an eviction leaves room in SMALL. */
 #include "policy/batch.h"
 #include "policy/policy.h"
 #include "policy/queues.h"

@@ -8,8 +8,7 @@
  * The queue is a log with holes: an evicted block leaves a hole. When the log is full, the holes
  * are closed, at most once in `capacity` admissions.
  *
- * Invariant: a held block lies between `hand` and the end, or `hand` is 0.
- */
+ * Invariant: a held block lies between `hand` and the end, or `hand` is 0. */
 #include "policy/batch.h"
 #include "policy/policy.h"
 

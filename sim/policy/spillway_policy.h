@@ -45,8 +45,7 @@
  * shell says how. Results that are stored by then stay whole.
  *
  * SPILLWAY_POLICY_ABI changes whenever a struct below does. A plug-in with another number is
- * refused; rebuild it with the header of the program that loads it.
- */
+ * refused; rebuild it with the header of the program that loads it. */
 #ifndef SPILLWAY_POLICY_H
 #define SPILLWAY_POLICY_H
 

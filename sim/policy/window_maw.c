@@ -22,8 +22,7 @@
  * of the CPU (algorithm 1, line 21). A block that a row does not record has no weight of its own, but all of
  * them together do.
  *
- * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
- */
+ * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1. */
 #include "policy/policy.h"
 
 #include <math.h>

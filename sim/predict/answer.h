@@ -2,8 +2,7 @@
  *
  * Only this file distinguishes the two kinds. Its callers ask for the answer to a point, whichever
  * kind it is. Nor do they distinguish points with one trace from points with several families of
- * recordings: there the answer is made of a run with each.
- */
+ * recordings: there the answer is made of a run with each. */
 #pragma once
 
 #include "decode/error_band.h"
@@ -74,8 +73,7 @@ bool families_write_masses(const struct result *results, uint32_t count, struct 
  * The recorded models are small, and no recording of a large one ships. traces/sizes.py puts their
  * hits beside published ones of two larger models, and regresses logits of hits on the logarithm of
  * the number of parameters. Another model lies in the line's prediction band with a chance of 80 %.
- * The band widens with the distance from the sizes that are known.
- */
+ * The band widens with the distance from the sizes that are known. */
 
 /* The band of the hits of LRU with a cache of 30 % and demands of 10 % of the context: shares, for a
  * model of `parameters` weights, above 0. */

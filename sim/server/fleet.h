@@ -16,8 +16,7 @@
  * client has one session after the other.
  *
  * A stream (requests/stream.h) ends when the last request that begins by itself is sent, or earlier, at
- * one of its looks: what the servers have then stays unanswered. Nobody knows how it would go on.
- */
+ * one of its looks: what the servers have then stays unanswered. Nobody knows how it would go on. */
 #pragma once
 
 #include "core/stop_flag.h"

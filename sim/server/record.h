@@ -4,8 +4,7 @@
  * A request is in one place at a time. Each span of its time is charged to what it waited for there, once and
  * without gaps, so that the causes add up to its end less its arrival, in nanoseconds. A step that computes
  * its next token is split further: the time that prompts of others added, the time that the GPU waited, by
- * part (decode/time/parts.def), and the rest, which is decoding.
- */
+ * part (decode/time/parts.def), and the rest, which is decoding. */
 #pragma once
 
 #include "core/error.h"

@@ -27,8 +27,7 @@
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
  * before the last one has ended: server_engine.h, by the engine's version.
  *
- * The caller's clock says how long a step takes (struct step_clock).
- */
+ * The caller's clock says how long a step takes (struct step_clock). */
 #pragma once
 
 #include "server/record.h"

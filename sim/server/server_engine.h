@@ -3,8 +3,7 @@
  *
  * A version is a row of engines/NAME.yaml: what its source says, with the files that say it
  * (engines/README.md). No code compares versions: it reads fields. A version between two rows
- * behaves as the earlier one. predict/scenario/engine_memory.h turns a row into bytes.
- */
+ * behaves as the earlier one. predict/scenario/engine_memory.h turns a row into bytes. */
 #pragma once
 
 #include "core/error.h"

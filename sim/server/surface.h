@@ -6,8 +6,7 @@
  * Inside an octave, a cell is cut in two at the geometric middle of a side if bilinear
  * interpolation misses a value at a middle by more than the tolerance, a share of the first value:
  * the side that bends more. A cell is examined when a point in it is first read. So bends are found
- * where they matter, and an octave in which the function is linear costs nine points.
- */
+ * where they matter, and an octave in which the function is linear costs nine points. */
 #pragma once
 
 #include "core/error.h"

@@ -4,8 +4,7 @@
  * changed column of one of spillway's tables can make a stored row vanish. SQLite is told to run
  * none of them (https://www.sqlite.org/security.html), and a file that holds one is refused by
  * its name, so that nobody takes an empty answer for a stored one. Plain tables that the user
- * made beside spillway's may stay: no statement of this program names them.
- */
+ * made beside spillway's may stay: no statement of this program names them. */
 #pragma once
 
 #include <sqlite3.h>

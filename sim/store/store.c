@@ -201,8 +201,7 @@ static bool complete_file(struct store *store, struct error *why)
  *                                    program has none of that name
  *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (predict/result/tie.h),
  *                                    "at most 2 % apart"; null if they differ, or if one is not
- *                                    there
- */
+ *                                    there */
 
 static void quantity_answer(sqlite3_context *context, int count, sqlite3_value **values)
 {

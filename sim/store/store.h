@@ -11,8 +11,7 @@
  * transaction, a reader does so in a copy that it keeps for itself.
  *
  * A file that is no database, belongs to another program, or holds something that could run (guard.h) is
- * refused and left as it is. A reader also refuses a file in which a value is not what its column holds.
- */
+ * refused and left as it is. A reader also refuses a file in which a value is not what its column holds. */
 #pragma once
 
 #include <stdbool.h>
@@ -63,8 +62,7 @@ bool store_query(struct store *store, const char *sql, store_row row, void *cont
  *
  * Every row says which program computed it (the column `version`). After a change of what computes,
  * the same question is another run, stored beside the old one: both are kept, and a page or a
- * picture that mixed them would compare two programs.
- */
+ * picture that mixed them would compare two programs. */
 
 enum { STORE_PROGRAM = 64, STORE_NOTE = 320 };
 

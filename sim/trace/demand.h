@@ -9,8 +9,7 @@
  * Mass adds up. A row says how much attention its units have, and how much (`tail`) all units have together
  * that it does not record; the rest of 1 belongs to the window and to tokens born while decoding. None of the
  * unrecorded units has more mass than any unit that the row chose. So the mass of a set with unrecorded units
- * lies between two bounds, which meet when the set has all of these units or none (demand_attended()).
- */
+ * lies between two bounds, which meet when the set has all of these units or none (demand_attended()). */
 #pragma once
 
 #include <stdbool.h>
@@ -109,8 +108,7 @@ struct mass_bounds demand_members_attended(const struct demand *demand, const bo
                                            uint32_t size);
 
 /* Layers with sliding windows. Their heads attend only to the last tokens, so their KV stays in HBM
- * and no policy has anything to decide. Counted with the others, they would raise every hit ratio.
- */
+ * and no policy has anything to decide. Counted with the others, they would raise every hit ratio. */
 
 /* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than rows keep,
  * and its units behind the sinks are all tokens from one of them to the end of the prefix: the row then holds

@@ -1,7 +1,6 @@
 /* Random numbers without state: each is a hash of a key and a number. Any step of any head can
  * therefore be drawn alone, in any order, on any thread, with the same result. Not for secrets.
- * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to sim/trace/.
- */
+ * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to sim/trace/. */
 #pragma once
 
 #include <stdint.h>

@@ -3,8 +3,7 @@
  * Options may stand anywhere; "--name VALUE", "--name=VALUE", "-o VALUE" and "-oVALUE" are the
  * same, and "--" ends the options. A value that begins with "--" needs the form with "=". An option
  * that takes one value and is given twice is an error. "--name A,B" and "--name A --name B" are the
- * same list; commas within brackets, braces or quotes do not separate.
- */
+ * same list; commas within brackets, braces or quotes do not separate. */
 #pragma once
 
 #include "cli/frame/command.h"

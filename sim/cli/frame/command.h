@@ -1,7 +1,6 @@
 /* A command: a row that says how it is called and what it does.
  *
- * Parsing, --help, the man page and shell completion all walk the same rows, so they cannot disagree.
- */
+ * Parsing, --help, the man page and shell completion all walk the same rows, so they cannot disagree. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,14 +1,12 @@
 /* The harness: the program that measures. It lies beside this program and may need CUDA, which this
- * program never does. It has the same commands from the same rows, so help and errors are the same.
- */
+ * program never does. It has the same commands from the same rows, so help and errors are the same. */
 #pragma once
 
 #include "cli/frame/arguments.h"
 #include "core/error.h"
 
 /* Replace this process by the harness for the GPU; with `host`, or if that one was not built, by
- * the harness for the host alone, which says what is missing. Returns only if neither can be run.
- */
+ * the harness for the host alone, which says what is missing. Returns only if neither can be run. */
 bool harness_become(const struct arguments *arguments, bool host, struct error *why);
 
 /* Run a command of the harness with one operand, and return what it prints in `*out`, which the

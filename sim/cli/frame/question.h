@@ -4,8 +4,7 @@
  *     struct question question = {.store = NULL};
  *     bool good = question_read(arguments, &question, why) && ... other options ... &&
  *                 question_begin(arguments, &question, false, why) && ... the study ...;
- *     question_end(&question);
- */
+ *     question_end(&question); */
 #pragma once
 
 #include "cli/frame/arguments.h"

@@ -8,8 +8,7 @@
 #include "study/plan/target.h"
 #include "tables/frame.h"
 
-/* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
- */
+/* For people: one row per candidate, the winner and how sure that is, or what limits the nearest. */
 bool plan_report(const struct planning *planning, const struct table_view *view, FILE *out,
                  struct error *why);
 

@@ -3,8 +3,7 @@
  *
  * Each table is a file of plots/report, a query whose columns are the table's. The page's
  * policy allows its own script only, so a name in a database cannot run anything.
- * It does not say when it was made, so the same database gives the same bytes.
- */
+ * It does not say when it was made, so the same database gives the same bytes. */
 
 #include "cli/report/report_query.h"
 #include "cli/report/report.h"

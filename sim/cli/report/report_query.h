@@ -7,8 +7,7 @@
  *
  * The files are written as one WITH. What is run makes each of its tables a temporary table of the
  * connection first: store_query() runs all of it. Statements that begin alike make the tables of
- * that beginning once, so that runs may not be added between two statements of one connection.
- */
+ * that beginning once, so that runs may not be added between two statements of one connection. */
 #pragma once
 
 #include "store/store.h"
@@ -45,8 +44,7 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
 /* The result of a report's query (names of columns, and texts), and its form as an HTML table.
  *
  * A column whose values are all numbers is aligned right, with three digits. A column without any
- * value is left out. If there are too many rows, a line says how many.
- */
+ * value is left out. If there are too many rows, a line says how many. */
 
 struct report_table {
     json_t *columns; /* an object whose keys are their names, in order; owned */

@@ -9,8 +9,7 @@
  *         [  order   ][   item   ]   item: the caller's, such as a task
  *
  * Heap invariant: no event is earlier than its parent; the parent of slot i is (i - 1) / 4. A zeroed
- * struct is an empty calendar. Pushing never allocates: make room first.
- */
+ * struct is an empty calendar. Pushing never allocates: make room first. */
 #pragma once
 
 #include "core/array.h"

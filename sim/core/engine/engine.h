@@ -20,8 +20,7 @@
  * critical_path_walk() and chrome_trace.h, until engine_destroy().
  *
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
- * are independent of each other.
- */
+ * are independent of each other. */
 #pragma once
 
 #include <stdbool.h>

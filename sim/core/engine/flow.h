@@ -13,8 +13,7 @@
  * first whole nanosecond at which it has moved all but FLOW_SLACK of its amount: the slack keeps
  * rounding errors from costing a nanosecond.
  *
- * Beginning a flow never allocates: make room first.
- */
+ * Beginning a flow never allocates: make room first. */
 #pragma once
 
 #include <stdbool.h>

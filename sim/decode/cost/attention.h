@@ -47,8 +47,7 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
                                       const struct prompt_attention *work);
 
 /* Where the CPU attends to a part of the context, and with how many threads. decode/time/hybrid.h
- * shows how a step of such a layer runs.
- */
+ * shows how a step of such a layer runs. */
 
 #define CPU_AVERAGE_BYTES 4.0 /* the average attention of an entry, kept beside it: fp32 */
 
@@ -72,8 +71,7 @@ uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
  *               takes   2 FLOPs                      for each value compared, a query head
  *     top-k     sorts   a score an entry             of each KV head, or of each query head
  *
- * Codes (hash or product quantisation) are compared without matrix products: no FLOPs.
- */
+ * Codes (hash or product quantisation) are compared without matrix products: no FLOPs. */
 
 /* Bytes of an entry of one KV head. */
 double retrieval_entry_bytes(const struct setup *setup);
@@ -104,8 +102,7 @@ struct kernel retrieval_query_cost(const struct setup *setup);
  * many iterations as the GPU's time for a layer hides, at least `cluster_iterations` and at most
  * `cluster_iterations_most`; scikit-learn, which runs them, passes over the keys `cluster_passes` times
  * besides. So the CPU keeps pace with the GPU layer by layer, and only the training of the last layer adds
- * time, unless the minimum takes longer than a layer hides.
- */
+ * time, unless the minimum takes longer than a layer hides. */
 
 /* Does the prefill run k-means on the host? */
 bool index_build_by_cpu(const struct setup *setup);

@@ -1,6 +1,5 @@
 /* How long kernels and copies of a setup take when they run alone: its model's operators and its
- * mechanisms, with the times of decode/cost/kernel_time.h.
- */
+ * mechanisms, with the times of decode/cost/kernel_time.h. */
 #pragma once
 
 #include <stdint.h>
@@ -79,8 +78,7 @@ struct kernel keys_make(const struct setup *setup, double tokens, double pairs, 
 /* How many bytes of weights cross the link when weights are streamed from the host.
  *
  * A layer has two halves that can pass on their own: its attention (the projections of Q, K and V)
- * and its FFN (with the output projection, which runs after the attention).
- */
+ * and its FFN (with the output projection, which runs after the attention). */
 
 enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 
@@ -110,8 +108,7 @@ struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
  * others. So if a share q of a head's tokens is missed and a block has n entries, 1 - (1 - q)^n of
  * all blocks are read, and with q = 1 all. Neighbours that are wanted together need fewer: the sets of
  * a tenth of smollm2-135m's recording lie in 42 % of all blocks of 8 tokens, not in 57 %; what an LRU
- * of 30 % misses of them, in 12 % fewer blocks than this says.
- */
+ * of 30 % misses of them, in 12 % fewer blocks than this says. */
 
 enum { DISK_PIECE = 1 << 20, DISK_PAGE = 4096 };
 
@@ -131,8 +128,7 @@ double disk_write_rate(const struct setup *setup, double block, struct trust *tr
  * head of the verification before them (decode/draft/drafts.h).
  *
  * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
- * network's kernels are launched as the model's are.
- */
+ * network's kernels are launched as the model's are. */
 
 struct drafting {
     struct kernel compute, exchanges; /* of all passes */

@@ -5,8 +5,7 @@
  * these and of the fixed time: a kernel bound by memory does not rest on an assumed compute rate.
  *
  * The profile must state the figures that a function reads: those that it reads in a dry run
- * (profile.h, `reads`).
- */
+ * (profile.h, `reads`). */
 #pragma once
 
 #include <stdint.h>

@@ -9,8 +9,7 @@
  * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding",
  * ICML 2023 (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.
  *
- * The method says what drafts cost.
- */
+ * The method says what drafts cost. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,8 +30,7 @@
  *
  * n drafts take n passes, one after the other. The first has a row for each row of the verification
  * before it, because the network needs KV of the tokens that were accepted; the others have a row a
- * sequence (vLLM's v1/spec_decode/eagle.py; SGLang's speculative/eagle_worker.py).
- */
+ * sequence (vLLM's v1/spec_decode/eagle.py; SGLang's speculative/eagle_worker.py). */
 
 struct files;
 struct node;
@@ -117,8 +115,7 @@ bool draft_lengths_usual(const char *model, char *text, size_t size);
  *     drafts: {count: 3, method: eagle3, acceptance: 70%}
  *     drafts: {count: 3, method: eagle3, acceptance: [74%, 53%, 36%]}
  *     drafts: {count: 3, method: eagle3, lengths: mt-bench}
- *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%}
- */
+ *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%} */
 /* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same; the
  * other keys must be valid. `target` is the model that verifies. The caller releases `out` with
  * drafts_release(); after a failure there is nothing to release. */

@@ -33,8 +33,7 @@
  *                  GPU   |ask   |ask next|poll|attend|
  *
  * The context is a multiple of the recorded one. Each recorded unit stands for `repeat` tokens, one
- * in each multiple, so that rows stay scattered and the ledger's counts are exact.
- */
+ * in each multiple, so that rows stay scattered and the ledger's counts are exact. */
 #pragma once
 
 #include "core/error.h"

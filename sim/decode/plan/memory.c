@@ -410,8 +410,7 @@ static double disk_buffer_bytes(const struct setup *setup, const struct plan *pl
  *     streamed weights each matrix; if a share is streamed, that share of all matrices' padding
  *
  * Memory that only the CPU reads (the source of a gather, of CPU stores, of attention on the CPU)
- * is not pinned, nor is pageable memory. Their rounding to pages is too small to count.
- */
+ * is not pinned, nor is pageable memory. Their rounding to pages is too small to count. */
 
 /* Bytes asked for, for one GPU. */
 struct pinned_parts {

@@ -56,8 +56,7 @@ bool memory_can_offload(const struct setup *setup, uint32_t layer);
  * step are not there in prefill, and the reverse, so the larger total of the two counts. Weights,
  * resident KV, the cache and the index are always there and are not counted here.
  *
- * This is the minimum: `hbm_usable` leaves room for the allocator's fragmentation.
- */
+ * This is the minimum: `hbm_usable` leaves room for the allocator's fragmentation. */
 
 struct peak {
     double buffers, workspace; /* bytes */

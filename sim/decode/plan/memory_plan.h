@@ -1,7 +1,6 @@
 /* The plan: how a system uses the memory of a machine, in integers.
  *
- * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the plan.
- */
+ * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the plan. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,8 +27,7 @@
  *
  * CAPTURE's mini-batches must fit two buffers, of activations and of KV, and should take as long to
  * recompute K and V from the first as to load the second. Here all sequences have the same ratio of
- * both, so a limit on tokens keeps both limits, and every bin is equally well balanced.
- */
+ * both, so a limit on tokens keeps both limits, and every bin is equally well balanced. */
 
 struct cohort; /* sequences of one context */
 
@@ -73,8 +71,7 @@ const uint32_t *packing_of(const struct packing *packing, uint32_t index);
  *
  * with t_gen, t_kv and t_act the times for one token in one layer. Each sequence is split as all of
  * M is. The paper leaves the last term out, and so does `balance_counts_act: no`. If the term counts
- * and t_act is at least t_kv, act_host is 0: an activation would cost both the GPU and the link more.
- */
+ * and t_act is at least t_kv, act_host is 0: an activation would cost both the GPU and the link more. */
 
 /* Tokens of a sequence. They add up to its context. */
 struct split {

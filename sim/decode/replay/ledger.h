@@ -7,8 +7,7 @@
  *
  * Replay writes it and timing reads it; it knows no time. In every row wanted = hit + missed +
  * for_cpu + recomputed. The ledger of a batch with several contexts is the sum of a part for each
- * context; it stores the parts behind the sum.
- */
+ * context; it stores the parts behind the sum. */
 #pragma once
 
 #include <stdbool.h>
@@ -84,8 +83,7 @@ static inline uint64_t ledger_rounded(double tokens)
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 
-/* A ledger that is no sum as bytes, and back: its totals, then the rows, in the machine's byte order.
- */
+/* A ledger that is no sum as bytes, and back: its totals, then the rows, in the machine's byte order. */
 
 /* The bytes, in memory that the caller frees; NULL without memory. */
 uint8_t *ledger_pack(const struct ledger *ledger, size_t *size);
@@ -105,8 +103,7 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
  *
  * Here a task has heads of one sequence only. If a thread is due more heads than a sequence has,
  * the task's other sequences are taken to be like this one (neighbours in a batch read neighbouring
- * rows), so that one sequence gives the result for all.
- */
+ * rows), so that one sequence gives the result for all. */
 
 /* Pairs for each of `threads` threads; at least 1. */
 uint64_t cpu_heads_each(uint64_t pairs, uint64_t threads);

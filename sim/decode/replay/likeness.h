@@ -3,8 +3,7 @@
  * A list of figures (hits, reuse, attention mass, overlap) is measured for each head of both.
  *
  * Hits, reuse and mass count the second half of the steps; caches start empty and fill in the first
- * half. Only the first sequence is read.
- */
+ * half. Only the first sequence is read. */
 #pragma once
 
 #include "core/error.h"

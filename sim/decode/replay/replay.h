@@ -7,8 +7,7 @@
  * the batch. Layers replay in parallel; the result is the same for any number of threads.
  *
  * A replay has sequences of one context. A batch of several contexts has a replay for each; a
- * sequence's place in the whole batch decides which rows it reads.
- */
+ * sequence's place in the whole batch decides which rows it reads. */
 #pragma once
 
 #include <stdatomic.h>

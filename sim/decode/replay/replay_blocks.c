@@ -11,8 +11,7 @@
  * A cache belongs to a target layer, whose heads read their source heads shifted in time (traces/FORMAT.md).
  * So the demands of all source heads are read first, in blocks. Then each target layer plays its heads
  * together: a head shifted by s reads step t + s, and past the end it goes on with the first reported step. A
- * block is the same share of the recorded context as of the target's, but at least a unit of the trace.
- */
+ * block is the same share of the recorded context as of the target's, but at least a unit of the trace. */
 #include "decode/replay/replay_job.h"
 
 #include "core/array.h"

@@ -38,8 +38,7 @@ struct ledger_row replay_row(const struct replay_job *job, const struct outcome 
  * A source head has a stream of demands for each way to ask for them; its number is
  * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
  * several ways. With drafts a demand is the union of what the queries of a step want: each unit once,
- * those that any query ranks higher first.
- */
+ * those that any query ranks higher first. */
 
 /* How a target layer asks; of ways that give the same demands, the first. */
 enum replay_asks replay_asks_of(const struct replay_job *job, const struct replay_plan *plan,
@@ -138,8 +137,7 @@ const struct replay_instance *replay_instance_of(const struct replay_instances *
 /* The sequences of a batch that read one recorded sequence.
  *
  * Sequence b reads recorded sequence b modulo their number. They read one outcome many times,
- * shifted: a row is added once for each distinct shift, however large the batch.
- */
+ * shifted: a row is added once for each distinct shift, however large the batch. */
 
 /* Add a target layer's `rows` [steps], moved by `shift`, once for each sequence of the part that
  * reads recorded sequence `sequence`. Of the `copies` sequences of the whole batch that read it,

@@ -4,8 +4,7 @@
  * the plan, and one of the sources that replay, so that an older program's ledgers are not used.
  * So a ledger does not depend on whether it was kept. Of a recording the trace's hash is that of
  * its frames' checksums, and the frames themselves are not read again: one that was damaged since
- * is answered as it was recorded. `spillway trace stats` reads all frames.
- */
+ * is answered as it was recorded. `spillway trace stats` reads all frames. */
 #pragma once
 
 #include <stdint.h>

@@ -2,8 +2,7 @@
  * replay_job.h. The outcomes are then added to the rows of the target layers in each part.
  *
  * A policy that knows the future needs two passes over the layer. The first notes what each head
- * will want, a number for each wanted unit, and keeps it while the sequence replays.
- */
+ * will want, a number for each wanted unit, and keeps it while the sequence replays. */
 
 #include "decode/replay/replay_job.h"
 

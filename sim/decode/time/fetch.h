@@ -62,8 +62,7 @@ bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *ou
  * The transfer of a part starts when all of it is in host memory, and a part is written when all of
  * it is there: FlexGen's copy threads do so (general_copy() and copy_worker_func() of its code).
  * There are two buffers, so the next part is read while this one crosses the link. Reads follow one
- * another, and so do writes; a read and a write run at the same time.
- */
+ * another, and so do writes; a read and a write run at the same time. */
 
 /* Read `bytes` in blocks of `block`, after `after` and once the buffer is free, by whoever copies
  * or stores: it takes no time of the launch thread, but starts after what that thread did before. */

@@ -18,8 +18,7 @@
  *
  * A selection is attended to in the same way (`attention: cpu` without `prefetch: whole-layer`): the
  * GPU finds it, and tells the CPU; or it sends the code of each query, and the pool searches an index
- * in host memory first, as MagicPIG's does its hash tables. The GPU attends to what HBM has.
- */
+ * in host memory first, as MagicPIG's does its hash tables. The GPU attends to what HBM has. */
 #pragma once
 
 #include "decode/cost/attention.h"
@@ -46,8 +45,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
  *
  * No KV crosses the link. What lies on a disk is read a micro-batch ahead into host memory
  * (stream.h), and with `transfer: pageable` the launch thread copies what lies in host memory into
- * the same buffers. Threads and rate are those of the CPU cache manager (below).
- */
+ * the same buffers. Threads and rate are those of the CPU cache manager (below). */
 
 /* Attention of the current pass in its layer, in place of the GPU's. */
 bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
@@ -84,8 +82,7 @@ bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct erro
  *                  |wake|............jobs..........|wake|
  *
  * RetroInfer's public code does this (wave_buffer_cpu.cpp, thread_pool.hpp). If the GPU
- * synchronises (`sync: gpu`), a thread of its own does the launch thread's part.
- */
+ * synchronises (`sync: gpu`), a thread of its own does the launch thread's part. */
 
 /* The launch thread wakes the whole pool, after `after`. `first` becomes the time from which jobs
  * run, `all` the end of the waking. */

@@ -1,7 +1,6 @@
 /* The pipeline under construction: resources, channels, and what each layer waits for.
  *
- * Private to the files that build and read a schedule: those of this folder and of miniature/.
- */
+ * Private to the files that build and read a schedule: those of this folder and of miniature/. */
 #pragma once
 
 #include "core/array.h"
@@ -189,8 +188,7 @@ enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
  *
  * Every kernel is launched first: by the launch thread with a call for each kernel, or as part of
  * the graph of its step. The thread is a resource with a queue: when it blocks in a synchronisation
- * it delays every launch behind it, and when it runs ahead of the GPU it delays nothing.
- */
+ * it delays every launch behind it, and when it runs ahead of the GPU it delays nothing. */
 
 #define WORK_MOST_AFTER 6
 

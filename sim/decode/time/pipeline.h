@@ -19,8 +19,7 @@
  *   side                                                  |misses|
  *
  * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways, a drive each way. The
- * same setup, plan and ledger give the same nanoseconds on any machine.
- */
+ * same setup, plan and ledger give the same nanoseconds on any machine. */
 #pragma once
 
 #include <stdint.h>

@@ -16,8 +16,7 @@
  * Prefill ends when the first token is on the host and all KV and indexes are where decode expects
  * them. A system may cut a pass into chunks to save memory (plan/memory.h); operators are not timed one by
  * one, because an operator on that many rows is equally fast in pieces. What the GPUs send each
- * other is: each chunk has exchanges of its own.
- */
+ * other is: each chunk has exchanges of its own. */
 #pragma once
 
 #include "decode/time/pipeline.h"

@@ -11,8 +11,7 @@
  *
  * Of weights and KV on a disk, that share is read before it crosses (fetch.h).
  *
- * FlexGen (Sheng et al., ICML 2023) calls this a zig-zag block schedule.
- */
+ * FlexGen (Sheng et al., ICML 2023) calls this a zig-zag block schedule. */
 #pragma once
 
 #include "decode/time/pipe.h"

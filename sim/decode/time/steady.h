@@ -21,8 +21,7 @@
  * because transfers drift against kernels with which they share a channel. It is left at STEADY_MOST
  * micro-batches, and its figures are not `exact`: they grow by the mean of the last d micro-batches. So is
  * one that repeats, but whose idle time would end, at STEADY_MOST_IDLE: each micro-batch takes memory. d has
- * many divisors and so covers many periods; usual are 1 and 2, as there are two buffers.
- */
+ * many divisors and so covers many periods; usual are 1 and 2, as there are two buffers. */
 #pragma once
 
 #include "decode/plan/memory_plan.h"

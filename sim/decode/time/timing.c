@@ -51,8 +51,7 @@ static int64_t timing_overlap(int64_t begin, int64_t end, int64_t from, int64_t 
 /* A task's time rests first on the figure of its fixed part, then on that of its rate. The time by
  * which other flows slowed it rests on the capacities of the channels:
  *
- *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end
- */
+ *   start ── fixed ──┬── moving, alone ──┬── slowed by others ── end */
 struct rests {
     struct trust trust;
     int64_t ns;
@@ -86,8 +85,7 @@ static void timing_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_
     }
 }
 
-/* The gaps of the main stream in reported steps, each split by what the task after it waited for.
- */
+/* The gaps of the main stream in reported steps, each split by what the task after it waited for. */
 static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     struct timing_sums sums = {pipe, out->stall_ns, NULL, NULL};

@@ -9,8 +9,7 @@
  * same are copies of one server.
  *
  * An option that changes no prediction is returned with the reason. One that is not modelled or unknown is an
- * error. No value of such an option is repeated anywhere: it may be a secret.
- */
+ * error. No value of such an option is repeated anywhere: it may be a secret. */
 #pragma once
 
 #include "core/error.h"

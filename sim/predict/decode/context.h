@@ -2,8 +2,7 @@
  *
  * A question that takes several runs has one context for all of them, owned by its caller, so that
  * each trace is replayed once for the whole question: a sweep for its points, a plan for all rounds
- * of all its candidates.
- */
+ * of all its candidates. */
 #pragma once
 
 #include "core/error.h"
@@ -51,8 +50,7 @@ void run_context_release(struct run_context *context); /* a zeroed struct is fin
  * Hits depend on the trace and the plan, not on time. So points that differ only in the machine, or
  * in how a system moves data, waits and launches, share one replay. The first thread that asks for
  * a key makes its value; others that ask meanwhile wait. A value is a pure function of its key, so
- * it does not matter which thread makes it. Of the unused values, the most recently used are kept.
- */
+ * it does not matter which thread makes it. Of the unused values, the most recently used are kept. */
 
 struct shared_entry;
 

@@ -8,8 +8,7 @@
  * context, and run_again() runs it anew.
  *
  * A result holds what the run computed: memory, hits, times and their basis. The identity of the
- * scenario's point is written by the caller (predict/answer.h).
- */
+ * scenario's point is written by the caller (predict/answer.h). */
 #pragma once
 
 #include "core/error.h"

@@ -2,8 +2,7 @@
  * are in columns.def, which only columns.c reads, so that a new row compiles no other file.
  *
  *     result_number(result, COLUMN(step_us))
- *     for (const struct column *const *at = column_rows; *at != NULL; at++) { ... (*at)->name ... }
- */
+ *     for (const struct column *const *at = column_rows; *at != NULL; at++) { ... (*at)->name ... } */
 #pragma once
 
 #include "core/units.h"

@@ -1,8 +1,7 @@
 /* The result of one run: a cell for each stored column (column.h), and the detail tables.
  *
  * A study hands it to the store, and the command line prints it. A cell that was not set is null:
- * it does not apply, or is not modelled.
- */
+ * it does not apply, or is not modelled. */
 #pragma once
 
 #include "core/error.h"

@@ -16,8 +16,7 @@
  * transitive: a may tie with b and b with c while a differs from c. So compare with the best run,
  * and name those that tie with it.
  *
- * Replications are not looked at; 'plot draws' shows them.
- */
+ * Replications are not looked at; 'plot draws' shows them. */
 #pragma once
 
 #include "predict/result/result.h"
@@ -68,8 +67,7 @@ const char *tie_reason(enum tie tie);
  * A run's error band says how far published rates of systems of its class lie from predicted ones
  * (decode/error_band.h). A band of -20 … +25 % puts the rate between 0.8 and 1.25 times the
  * prediction, and so a time or a cost between 1/1.25 and 1/0.8 of it. A server's TTFT, TPOT and
- * tokens a second have bands of their own, of means and medians.
- */
+ * tokens a second have bands of their own, of means and medians. */
 
 /* The band of a figure of this run, as shares of the rate; NULL: the figure is not a time, a rate
  * or a cost of tokens, or no band stands. It belongs to the result. */

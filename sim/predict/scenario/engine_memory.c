@@ -2,8 +2,7 @@
  * mem_utils.py (memory_profiling), v1/worker/gpu_model_runner.py (profile_run, _dummy_sampler_run,
  * profile_cudagraph_memory), config/compilation.py (benchmark_combo_kernel), v1/sample/ops/
  * topk_topp_sampler.py and topk_topp_triton.py. PyTorch 2.9: aten/src/ATen/native/cuda/Sort.cu.
- * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token).
- */
+ * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token). */
 #include "predict/scenario/engine_memory.h"
 
 #include "decode/mechanism_values.h"

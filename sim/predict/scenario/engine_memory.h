@@ -11,8 +11,7 @@
  *     | left alone | weights | position tables | buffers | peak | outside PyTorch | graphs | KV |
  *
  * Tensors are counted from the engines' sources. Three figures are not in them: memory that CUDA
- * takes for loaded kernels and for a graph (start-up logs of others), and a context (assumed).
- */
+ * takes for loaded kernels and for a graph (start-up logs of others), and a context (assumed). */
 #pragma once
 
 #include "predict/scenario/point.h"

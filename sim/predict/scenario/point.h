@@ -1,8 +1,7 @@
 /* A resolved point of a scenario: the input of a run.
  *
  * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
- * text and the error band are for the result, not for the computation.
- */
+ * text and the error band are for the result, not for the computation. */
 #pragma once
 
 #include "decode/error_band.h"

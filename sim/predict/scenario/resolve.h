@@ -81,8 +81,7 @@ bool resolve_hangs_on_seed(const struct point *point);
  * Demands differ more between models than most policies do, so a scenario whose model has no recording of its
  * own is answered with a recording of each of several small models. A point that names the ensemble holds the
  * open recordings; the runs of its answer are those of its families (predict/answer.h). The profile made from
- * published figures is not one of them, because it was fitted to rows that predictions are compared with.
- */
+ * published figures is not one of them, because it was fitted to rows that predictions are compared with. */
 
 #define ENSEMBLE_NAME "ensemble"
 

@@ -3,8 +3,7 @@
  * A scenario is a YAML map of the keys in scenario_keys.h. Several files and --set overrides are
  * laid over each other in order. `sweep:` maps keys to lists; the points are their
  * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
- * The hash that names a run and seals a prediction is made of its point (point.h).
- */
+ * The hash that names a run and seals a prediction is made of its point (point.h). */
 #pragma once
 
 #include "core/error.h"

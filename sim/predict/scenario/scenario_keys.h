@@ -2,8 +2,7 @@
  *
  * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read once, fills its
  * member of the setup, the workload or the numbers of GPUs, and is written into the canonical text, by
- * its row alone; other keys are read in resolve.c. Other names for a key are a row of aliases[].
- */
+ * its row alone; other keys are read in resolve.c. Other names for a key are a row of aliases[]. */
 #pragma once
 
 #include "core/named.h"

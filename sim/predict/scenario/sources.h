@@ -2,8 +2,7 @@
  * requests that are parsed once.
  *
  * A scenario holds a reference, and so does each point made from it, because points use the
- * requests and the traces. The last release frees everything. Safe to use from several threads.
- */
+ * requests and the traces. The last release frees everything. Safe to use from several threads. */
 #pragma once
 
 #include "core/files.h"

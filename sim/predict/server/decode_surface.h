@@ -11,8 +11,7 @@
  *     block take the time of the shortest context that the system can run.
  *   - If the system selects more tokens than the trace keeps of a row (a fixed number of tokens, of
  *     few; or clusters, which are rounded up), the sequences attend to all their tokens. Hits are
- *     then what the cache holds, and the trace is not needed.
- */
+ *     then what the cache holds, and the trace is not needed. */
 #pragma once
 
 #include "decode/time/pipeline.h"
@@ -66,8 +65,7 @@ const struct decode_sources *decode_surface_sources(const struct decode_surface 
  * rate or in the memory for prefixes read the same surface.
  *
  * A point is a pure function of the table's key and of its place, so it does not matter which
- * thread computes it. Points are computed one at a time: another thread may want the same one.
- */
+ * thread computes it. Points are computed one at a time: another thread may want the same one. */
 
 struct cores;
 

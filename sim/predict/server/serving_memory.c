@@ -3,8 +3,7 @@
  * run as fit in both tiers, and blocks of ended sequences lie on the host, beside the KV of running ones.
  *
  * A server of several passes (point_passes) has the room of all of them; which rank holds a
- * sequence is not tracked.
- */
+ * sequence is not tracked. */
 #include "predict/server/serving_memory.h"
 
 #include "decode/mechanism_values.h"

@@ -53,8 +53,7 @@ uint64_t serving_token_bytes(const struct setup *setup);
  * lies until it is written; a pool that takes what a disk evicts reads it there.
  *
  * A unit (mechanisms.prefix_unit) is one file or object: the drive's rate is that of reads of so many bytes,
- * `prefix_reads` at a time. Reads are in flight together, so a load waits for one latency only.
- */
+ * `prefix_reads` at a time. Reads are in flight together, so a load waits for one latency only. */
 
 /* Nearest to the kernels first; of[0] is TIER_GPU. Without a tier below it there is host memory,
  * which preempted requests are copied to: then `count` is 1. */

@@ -20,8 +20,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
  * A prompt is computed alone, in chunks of `batched_tokens`, by the clock of steps (step_cost.h); within a
  * chunk time grows evenly. A block is loaded over ways that carry nothing else. So finding blocks a to b in
  * tier k saves compute_ns[b] - compute_ns[a] - (b - a) load_ns[k]; less than 0 where computing is faster.
- * What queues gain by a shorter step, and lose to copies beside it, only a server tells.
- */
+ * What queues gain by a shorter step, and lose to copies beside it, only a server tells. */
 
 /* Does the server have a tier below the GPU whose worth is known? KV that is offloaded is there anyway. */
 bool host_worth_known(const struct point *point);

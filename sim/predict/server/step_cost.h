@@ -19,8 +19,7 @@
  * Loads and saves beside a step share the link with the system's fetches, max-min fair (machine/places.h).
  * The step takes the time for its share of the link, read off two surfaces, of a whole link and of half a
  * link; the copies get the rest. KV of prompts that is kept on the host (`written_bytes`) leaves while the
- * step computes: it takes the bandwidth at which it would leave within the time of the step without it.
- */
+ * step computes: it takes the bandwidth at which it would leave within the time of the step without it. */
 #pragma once
 
 #include "server/server.h"

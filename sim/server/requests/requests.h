@@ -8,8 +8,7 @@
  * because nobody looks for them: a workload of a million requests has tens of millions.
  *
  * The rows of requests_read.c are the published formats that can be read; the first line of a file tells
- * which one it is. Hashes, token ids and times may be absent. A time is in all lines or in none.
- */
+ * which one it is. Hashes, token ids and times may be absent. A time is in all lines or in none. */
 #pragma once
 
 #include "core/error.h"

@@ -13,8 +13,7 @@
  * fills while a request takes. Every longer list begins with the sessions of a shorter one.
  *
  * A run need not serve all of it: it may end at one of STREAM_LOOKS looks, after a half of what begins by
- * itself, a quarter, an eighth, ... Up to each of them requests arrive as often as the rate says.
- */
+ * itself, a quarter, an eighth, ... Up to each of them requests arrive as often as the rate says. */
 #pragma once
 
 #include "server/requests/requests.h"

@@ -22,8 +22,7 @@
  *
  * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
  * computed again as part of the next prompt, and found from then on. Requests have no arrival
- * times. The same text and seed give the same requests.
- */
+ * times. The same text and seed give the same requests. */
 #pragma once
 
 #include "server/requests/requests.h"

@@ -13,8 +13,7 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. A mechanism that costs
- * time may buy something else (ablation_more()).
- */
+ * time may buy something else (ablation_more()). */
 #pragma once
 
 #include "study/ablate/difference.h"

@@ -7,8 +7,7 @@
  * Some sets contradict themselves: a CUDA graph with synchronisation by the CPU, a prefetch with a
  * merge. A mechanism that cannot be switched on alone may be switched on top of others: `least` is
  * the smallest set of others that is valid both without and with it, `most` the largest. Mechanisms
- * that can only change together, whatever the others are, count as one.
- */
+ * that can only change together, whatever the others are, count as one. */
 #pragma once
 
 #include "decode/mechanisms.h"

@@ -8,8 +8,7 @@
  *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench). With
  *                      arrival_time, also in seconds, times count from then. The two stamps may be
  *                      of different clocks, so of all requests the one that waited shortest between
- *                      them counts as one that did not wait
- */
+ *                      them counts as one that did not wait */
 #pragma once
 
 #include <jansson.h>

@@ -6,8 +6,7 @@
  * same rounds as the mechanisms, because a shared machine may have changed by 50 % since it was profiled.
  * So the error is that of the model alone. Nothing is fitted. No gate is tighter than twice the spread of
  * the measurement, half the distance from its first to its last decile: an error above the asked gate but
- * within that is noise and decides nothing.
- */
+ * within that is noise and decides nothing. */
 #pragma once
 
 #include "core/error.h"

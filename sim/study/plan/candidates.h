@@ -2,8 +2,7 @@
  *
  * The systems, and the machines, are a list of names (or paths) separated by commas, `all` that ship, or what
  * the scenario says. Two kinds of systems are left out unless the options allow them: systems that exist on
- * paper only, and lossy systems, which attend to less than the model would (setup_lossless()).
- */
+ * paper only, and lossy systems, which attend to less than the model would (setup_lossless()). */
 #pragma once
 
 #include "predict/scenario/scenario.h"

@@ -23,8 +23,7 @@
  *
  * For loads, the answer is the highest load below which every tried load passes: a load that passes
  * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to
- * fill a server first), the answer is the best load that passes.
- */
+ * fill a server first), the answer is the best load that passes. */
 #pragma once
 
 #include <stdint.h>

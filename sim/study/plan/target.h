@@ -6,8 +6,7 @@
  * milliseconds for tpot_ms, bytes, a share. NUMBER may also say its unit: step_us<=40ms,
  * hbm_bytes<=40GiB, hit_ratio>=90%. A violation is a share of the bound, so that milliseconds and
  * tokens per second compare. The violation of several targets is the largest; 0 means all are met.
- * A run that does not fit, or fails, has an infinite violation.
- */
+ * A run that does not fit, or fails, has an infinite violation. */
 #pragma once
 
 #include "predict/result/result.h"

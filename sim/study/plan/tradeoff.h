@@ -5,8 +5,7 @@
  * `whatif` does. Of the runs that meet the targets, those on the Pareto front are worth choosing from: no
  * other is at least as good in every figure and better in one. Equal runs are on it together. If a run's
  * attention mass is unknown, it counts as 0. Servers whose queue grows are left out: their figures hold
- * only for a workload of just this length.
- */
+ * only for a workload of just this length. */
 #pragma once
 
 #include "study/plan/candidates.h"

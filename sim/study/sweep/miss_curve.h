@@ -2,8 +2,7 @@
  *
  * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
  * misses of one head, of a layer, or of all heads, over all sequences: those of replays of all sizes
- * (decode/replay/replay.h) in one read of the trace. The result is the same for any number of threads.
- */
+ * (decode/replay/replay.h) in one read of the trace. The result is the same for any number of threads. */
 #pragma once
 
 #include "policy/policy.h"

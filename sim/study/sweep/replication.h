@@ -10,8 +10,7 @@
  * The quantile is a hash of the seed, the replication and the figure's name, so replication r is the same
  * machine for every system and point. These are common random numbers: two systems then differ by what they
  * do, not by chance (Law, "Simulation Modeling and Analysis", on variance reduction). Figures are drawn
- * independently of each other. Replication 0 is a draw like any other; the run itself has no draws.
- */
+ * independently of each other. Replication 0 is a draw like any other; the run itself has no draws. */
 #pragma once
 
 #include <stddef.h>
@@ -43,8 +42,7 @@ bool replication_run(const struct point *point, uint32_t count, const struct run
  *
  * The interval of the mean is Student's ("The Probable Error of a Mean", Biometrika 6, 1908): the
  * mean of n independent draws lies within t(n - 1) · deviation / √n of the true mean in 95 of 100
- * cases. The interval narrows as draws are added; the range from p5 to p95 does not.
- */
+ * cases. The interval narrows as draws are added; the range from p5 to p95 does not. */
 
 struct interval {
     double mean, deviation; /* of a draw, from n - 1 */

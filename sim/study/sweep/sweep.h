@@ -3,8 +3,7 @@
  * Worker threads compute the points, and the calling thread delivers them in point order, so output
  * and database are the same for any number of jobs. A run that the store already has is read back.
  * Raising the stop flag ends running replays at their next head. The sweep then drops the points
- * that needed them, keeps what is stored, and fails with ERROR_INTERRUPTED.
- */
+ * that needed them, keeps what is stored, and fails with ERROR_INTERRUPTED. */
 #pragma once
 
 #include "core/error.h"

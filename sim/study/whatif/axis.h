@@ -5,8 +5,7 @@
  *     KEY=[A, B, C]      these values, which need not be numbers
  *
  * KEY is a key of the scenario, a mechanism (with or without `mechanisms.`), or a figure of the
- * machine such as hardware.link.h2d; `link` is short for hardware.link.
- */
+ * machine such as hardware.link.h2d; `link` is short for hardware.link. */
 #pragma once
 
 #include "core/units.h"

@@ -2,8 +2,7 @@
  *
  * The study is a sweep over the axes' values. Its points are stored, share their replays, and each
  * is the run that `simulate` makes of it. A point that does not fit in memory, or at which the
- * system cannot run, is still a point.
- */
+ * system cannot run, is still a point. */
 #pragma once
 
 #include <stdbool.h>
@@ -98,8 +97,7 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
  * As in V. Satopaa et al., "Finding a 'Kneedle' in a haystack", 2011, without its smoothing. Draw a
  * straight line from no cache, where every access misses, to the largest size of the curve. The
  * knee is the size whose misses lie furthest below it. It is a corner of the curve's convex hull
- * and does not move when either axis is stretched, but it depends on how far the curve goes.
- */
+ * and does not move when either axis is stretched, but it depends on how far the curve goes. */
 
 /* The index of the knee among `count` ascending sizes; of equally distant sizes the smallest. Returns
  * false if no size lies below the line. */

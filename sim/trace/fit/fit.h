@@ -6,8 +6,7 @@
  * differences that remain in a report are what the model cannot express, or chance.
  *
  * Only the first sequence and at most FIT_MOST_STEPS steps are read. Each thread keeps one layer of
- * them in memory.
- */
+ * them in memory. */
 #pragma once
 
 #include "trace/format/trace.h"

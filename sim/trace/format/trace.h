@@ -2,8 +2,7 @@
  *
  * A trace is read frame by frame (a layer of a tile of steps; see traces/FORMAT.md), so that
  * memory grows by eight bytes a frame. The reader is shared between threads: trace_read()
- * uses positioned reads and only the caller's frame.
- */
+ * uses positioned reads and only the caller's frame. */
 #pragma once
 
 #include "core/error.h"

@@ -8,8 +8,7 @@
  *
  * trace/generate/trace_profile.h says how the statistics carry over to another context. The share of the
  * context that a row keeps, and the window in tokens, also stay the same. Masses below 2^-25.5
- * share one code: past some 10^6 tokens the order within a row is lost, but not the row.
- */
+ * share one code: past some 10^6 tokens the order within a row is lost, but not the row. */
 #pragma once
 
 #include "trace/format/trace.h"
@@ -42,8 +41,7 @@ bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, s
  * draws another; directions are renewed one after the other. The correlation of a part falls linearly, 1 -
  * lag / lasts, to 0 when it is renewed. The part that lasts one step is normal, with an amplitude that
  * differs from step to step. Nothing is carried from step to step: every step costs the same. Heads of a
- * layer may have some of their directions in common. Internal to this folder.
- */
+ * layer may have some of their directions in common. Internal to this folder. */
 
 enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* without the part that stays */
 

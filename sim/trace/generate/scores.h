@@ -7,8 +7,7 @@
  * distance of a unit is taken at the first step of the tile. A block of units is drawn once per tile and
  * scored at all steps while it is in the nearest cache. A score becomes a bucket: the lower, the better;
  * 4096 of them cover all scores. The best units are found by counting, ties by position. The loops are
- * compiled for several levels of processor, and all give the same scores. Internal to this folder.
- */
+ * compiled for several levels of processor, and all give the same scores. Internal to this folder. */
 #pragma once
 
 #include <stddef.h>
