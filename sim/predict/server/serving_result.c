@@ -93,7 +93,7 @@ static void note_requests(const struct point *point, const struct requests *requ
     }
     /* Clients whose requests are equally long, and began together, end and send the next ones together. */
     if (workload->clients > 1 && workload->timed && !serving_is_stream(point) &&
-        synthetic_is(workload->path) && synthetic_is_even(workload->path)) {
+        point->requests->drawn.even) {
         result_note(result, note_make(NOTE_lock_step, note_whole(workload->clients)));
     }
     note_unheard(point, result);

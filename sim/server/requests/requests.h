@@ -59,6 +59,7 @@ struct requests_hashed {
 struct requests_drawn {
     uint64_t tokens, prompt; /* no request has more, and no prompt; 0: a file says nothing */
     double mean_prompt, mean_output; /* tokens of a request */
+    bool even;                       /* all are equally long */
 };
 
 struct requests {

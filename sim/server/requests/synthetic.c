@@ -433,6 +433,7 @@ static void set_drawn(struct synthetic *synthetic)
         .prompt = (uint64_t)most - synthetic->least_output,
         .mean_prompt = prompt + later / 2 * (prompt - taken + output),
         .mean_output = output,
+        .even = number[TURNS] == 1 && session.variance == 0,
     };
 }
 
@@ -517,16 +518,6 @@ static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *
     dense_ids_release(&prefixes.drawn);
     free(prefixes.first);
     return good;
-}
-
-bool synthetic_is_even(const char *name)
-{
-    struct synthetic synthetic;
-    struct error unseen;
-    return synthetic_read_text(name, &synthetic, &unseen) && synthetic.number[TURNS] == 1 &&
-           synthetic.lengths.count == 0 && synthetic.spread[PROMPT_SPREAD] == 0 &&
-           synthetic.spread[OUTPUT_SPREAD] == 0 && !is_range(&synthetic, PROMPT) &&
-           !is_range(&synthetic, OUTPUT);
 }
 
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,

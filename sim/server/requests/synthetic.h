@@ -42,9 +42,6 @@ bool synthetic_says(const char *name, const char *key);
 /* The same name without what it states of this key; without `requests` it is a stream. `out` holds `name`. */
 void synthetic_without(const char *name, const char *key, char *out);
 
-/* Are all requests equally long? `name` is a text that synthetic_make() takes. */
-bool synthetic_is_even(const char *name);
-
 /* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
  * no place. The caller calls requests_release() after success; on failure `out` is empty. */
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,

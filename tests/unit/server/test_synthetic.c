@@ -176,12 +176,22 @@ static void lengths_of_a_data_set_are_scaled_to_means(void **state)
 static void equal_lengths_are_told_from_others(void **state)
 {
     (void)state;
-    assert_true(synthetic_is_even("synthetic:prompt=100,output=7,prefix=50"));
-    assert_true(synthetic_is_even("synthetic:prompt=100-100,output=7"));
-    assert_false(synthetic_is_even("synthetic:prompt=100-101,output=7"));
-    assert_false(synthetic_is_even("synthetic:prompt=100,output=7,output_spread=1%"));
-    assert_false(synthetic_is_even("synthetic:prompt=100,output=7,turns=2"));
-    assert_false(synthetic_is_even("synthetic:lengths=sharegpt"));
+    static const struct {
+        const char *name;
+        bool even;
+    } cases[] = {
+        {"synthetic:prompt=100,output=7,prefix=50", true},
+        {"synthetic:prompt=100-100,output=7", true},
+        {"synthetic:prompt=100-101,output=7", false},
+        {"synthetic:prompt=100,output=7,output_spread=1%", false},
+        {"synthetic:prompt=100,output=7,turns=2", false},
+        {"synthetic:lengths=sharegpt", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_true(make(cases[i].name, 4, 1));
+        assert_int_equal(requests.drawn.even, cases[i].even);
+        requests_release(&requests);
+    }
 }
 
 /* Prompts of 100 tokens, 40 of them of one of 3 prefixes: 2 whole chunks of 16 are shared. The other 5
