@@ -233,6 +233,16 @@ static void say_form(const struct fleet_form *form, uint32_t servers, char text[
                 routed ? routing_names[form->routing] : "");
 }
 
+/* "FORM, which misses ttft_p99_ms<=4s: 4200 (by 5.0 %)" */
+static void say_missing(const struct fleet_size *fleet, const struct fleet_form *form,
+                        char text[ADVISE_SENTENCE])
+{
+    char limits[ADVISE_SENTENCE];
+    say_form(form, form->fewer, text);
+    text_append(text, ADVISE_SENTENCE, ", which %s",
+                violation_describe(&fleet->targets, NULL, fleet_misses(form), limits));
+}
+
 static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";
@@ -329,26 +339,23 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const struct result *misses = fleet_misses(form);
-        char limits[ADVISE_SENTENCE];
-        if (misses == NULL || form == below || form->is_twin ||
-            fleet_cost(form, form->fewer) >= fleet_cost(best, best->servers) ||
-            (form->grid.violation[form->fewer - 1] > nearly &&
-             !notes_have(misses->notes, NOTE_too_close))) {
-            continue;
+        if (misses != NULL && form != below && !form->is_twin &&
+            fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
+            (form->grid.violation[form->fewer - 1] <= nearly ||
+             notes_have(misses->notes, NOTE_too_close))) {
+            text_append(text, ADVISE_SENTENCE, " Nearly: ");
+            say_missing(fleet, form, text);
+            text_append(text, ADVISE_SENTENCE, ".");
         }
-        text_append(text, ADVISE_SENTENCE, " Nearly: ");
-        say_form(form, form->fewer, text);
-        text_append(text, ADVISE_SENTENCE, ", which %s.",
-                    violation_describe(&fleet->targets, NULL, misses, limits));
     }
 }
 
 /* No form holds the rate: the one that comes nearest, and whether more servers would help. */
-static void say_nearest(const struct fleet_size *fleet, struct frame *verdict)
+static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verdict)
 {
     static const double hardly = 0.05; /* of a first token, in the queue */
     const struct fleet_form *nearest = NULL;
-    char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
+    char text[ADVISE_SENTENCE] = "";
     text_append(text, sizeof text,
                 "nothing: no form of up to %u GPUs holds %g request%s a second within the limits",
                 fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
@@ -364,10 +371,9 @@ static void say_nearest(const struct fleet_size *fleet, struct frame *verdict)
         bool waits = result_number(misses, COLUMN(queue_ms)) >
                      hardly * result_number(misses, COLUMN(ttft_ms));
         text_append(text, sizeof text, "; nearest: ");
-        say_form(nearest, nearest->fewer, text);
-        text_append(text, sizeof text, ", which %s%s",
-                    violation_describe(&fleet->targets, NULL, misses, limits),
-                    waits ? "" : "; its requests hardly wait, so that more servers would not help");
+        say_missing(fleet, nearest, text);
+        text_append(text, sizeof text, "%s",
+                    waits ? "" : "; its requests hardly wait, so that more servers hardly help");
     }
     frame_textf(verdict, VERDICT_run, "%s.", text);
 }
@@ -456,7 +462,7 @@ static bool fleet_verdict(const struct fleet_size *fleet, const char *model,
     if (answer->result != NULL) {
         return verdict != NULL && fleet_put_answer(fleet, answer, why);
     }
-    say_nearest(fleet, verdict);
+    fleet_say_nearest(fleet, verdict);
     return verdict != NULL;
 }
 
