@@ -192,15 +192,6 @@ static bool whatif_points_table(const struct whatif *whatif, const struct whatif
 
 /* ---- a grid ---- */
 
-static bool any_objection(const struct whatif *whatif)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        any = any || whatif_objection(whatif, i) != NULL;
-    }
-    return any;
-}
-
 static const char *whatif_table_cell_words(const struct whatif *whatif,
                                            const struct whatif_findings *findings, uint32_t point,
                                            char text[TEXT])
@@ -256,11 +247,15 @@ static bool whatif_grid_table(const struct whatif *whatif, const struct whatif_f
                  label);
         columns[1 + i] = (struct frame_column){.title = titles[i], .unit = UNIT_COUNT};
     }
+    bool over = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        over = over || whatif_objection(whatif, i) != NULL;
+    }
     fprintf(out,
             "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"
             "%s",
             whatif_words[whatif->figure].unit,
-            any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
+            over ? "over: more requests arrive than are answered\n" : "");
     struct frame *frame = frame_create(columns, 1 + across->count, why);
     for (uint32_t i = 0; i * across->count < whatif->count; i++) {
         whatif_table_put_line(whatif, findings, i, frame);
@@ -461,16 +456,6 @@ static void whatif_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
-static bool whatif_command_print_lines(const struct whatif *whatif, struct error *why)
-{
-    bool good = true;
-    for (uint32_t i = 0; good && i < whatif->count; i++) {
-        good = run_print_json(&whatif->results[i], sweep_point_json(whatif->scenario.sweep, i),
-                              stdout, why);
-    }
-    return good && output_flush(stdout, "standard output", why);
-}
-
 static bool whatif_command_study(const struct arguments *arguments, struct question *question,
                                  const struct table_view *view, uint32_t points, struct error *why)
 {
@@ -481,10 +466,14 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
     bool good = whatif_run(&question->scenario, &with, &whatif, why);
     progress_clear();
     /* A failed run is shown as a row like the others; the command then fails with its error. */
+    bool json = arguments_given(arguments, JSON);
+    for (uint32_t i = 0; good && json && i < whatif.count; i++) {
+        good = run_print_json(&whatif.results[i], sweep_point_json(whatif.scenario.sweep, i),
+                              stdout, why);
+    }
     good = good &&
-           (arguments_given(arguments, JSON)
-                ? whatif_command_print_lines(&whatif, why)
-                : whatif_report(&whatif, view, with.study.runs, stdout, why)) &&
+           (json ? output_flush(stdout, "standard output", why)
+                 : whatif_report(&whatif, view, with.study.runs, stdout, why)) &&
            sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;

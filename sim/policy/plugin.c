@@ -348,18 +348,14 @@ static bool is_line(const char *text)
     return text != NULL && *text == '\0';
 }
 
-static bool is_param(const struct spillway_param *param)
-{
-    return plugin_is_word(param->name) && strcmp(param->name, "name") != 0 &&
-           isfinite(param->least) && isfinite(param->most) && param->value >= param->least &&
-           param->value <= param->most;
-}
-
 static bool take_params(struct plugin *plugin, const char *file, int line, struct error *why)
 {
     const struct spillway_param *given = plugin->api->params;
     for (size_t i = 0; given != NULL && given[i].name != NULL; i++) {
-        if (i == SPILLWAY_MOST_PARAMS || !is_param(&given[i])) {
+        const struct spillway_param *param = &given[i];
+        if (i == SPILLWAY_MOST_PARAMS || !plugin_is_word(param->name) ||
+            strcmp(param->name, "name") == 0 || !isfinite(param->least) || !isfinite(param->most) ||
+            !(param->value >= param->least && param->value <= param->most)) {
             error_set(why, file, line, "parameter %zu of policy '%s' is invalid", i + 1,
                       plugin->kind.name);
             return error_expect(why, "at most %d, each a word with a default in a finite range",

@@ -350,15 +350,6 @@ static bool open_members(struct answer *answer, struct error *why)
     return true;
 }
 
-static bool describe_ensemble(const struct point *point, struct result *result, struct error *why)
-{
-    char text[256];
-    ensemble_describe(point, text, sizeof text);
-    return result_text(result, COLUMN(trace), point->setup.trace_name, why) &&
-           ((!result_cell(result, COLUMN(trace_source))->set && result->family_count == 0) ||
-            result_text(result, COLUMN(trace_source), text, why));
-}
-
 /* What recordings of other models, and of no rejected drafts (decode/draft/drafts.h), leave open. */
 static void note_recorded(const struct point *point, uint32_t families, struct result *result)
 {
@@ -399,7 +390,14 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
         ok = families_write_masses(results, answer->count, out, why);
     }
     note_recorded(point, answer->count, out);
-    if (!ok || (point_is_ensemble(point) && !describe_ensemble(point, out, why))) {
+    if (ok && point_is_ensemble(point)) {
+        char text[256];
+        ensemble_describe(point, text, sizeof text);
+        ok = result_text(out, COLUMN(trace), point->setup.trace_name, why) &&
+             ((!result_cell(out, COLUMN(trace_source))->set && out->family_count == 0) ||
+              result_text(out, COLUMN(trace_source), text, why));
+    }
+    if (!ok) {
         result_release(out);
         return false;
     }

@@ -213,13 +213,6 @@ static bool holds_own_type(sqlite3_stmt *row, const struct schema_table *table, 
     return found == SQLITE_NULL || found == own;
 }
 
-/* The items of parts_us, stalls_us and basis_share keep their names side by side. */
-static char (*names_of(struct result *result, const struct column *column))[RESULT_NAME]
-{
-    int list = column == COLUMN(parts_us) ? 0 : column == COLUMN(stalls_us) ? 1 : 2;
-    return result->names + list * RESULT_MOST_ITEMS;
-}
-
 /* Read a number, or JSON, that is not null and of its column's type. */
 static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column,
                           struct result *result)
@@ -228,7 +221,9 @@ static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column
     int64_t whole = sqlite3_column_int64(row, at);
     if (column->holds != HOLDS_VALUE) {
         const char *text = (const char *)sqlite3_column_text(row, at);
-        return cell_parse(result, column, text, names_of(result, column));
+        /* The items of parts_us, stalls_us and basis_share keep their names side by side. */
+        int list = column == COLUMN(parts_us) ? 0 : column == COLUMN(stalls_us) ? 1 : 2;
+        return cell_parse(result, column, text, result->names + list * RESULT_MOST_ITEMS);
     }
     if (!column_is_integer(column)) {
         result_real(result, column, number);

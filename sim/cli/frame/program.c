@@ -127,40 +127,29 @@ static bool reader_is_gone(void)
     return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/* A closed standard stream would give its number to the next file that is opened, such as the
- * database, and what is printed would go there. What stands in its place refuses every use. */
-static void occupy_closed_streams(void)
-{
-    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
-        if (fcntl(number, F_GETFD) < 0) {
-            open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-        }
-    }
-}
-
-/* A wrong command line is said in JSON, too, so this looks before the words are read. */
-static void find_json(int argc, char *const *argv)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            message_use_json();
-        }
-    }
-}
-
 int program_run(const struct program *program, int argc, char **argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
-    occupy_closed_streams();
+    /* A closed standard stream would give its number to the next file that is opened, such as the database, and
+     * what is printed would go there. What stands in its place refuses every use. */
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+        if (fcntl(number, F_GETFD) < 0) {
+            open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
     visible_streams();
     /* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
      * kernel each time, the kernel would hand it out again page by page, cleared: in a study that only
      * repeats the timing, that took two fifths of all processor time. */
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
-    find_json(argc, argv);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0) { /* a wrong command line is said in JSON, too */
+            message_use_json();
+        }
+    }
     if (argc > 1 && strcmp(argv[1], "help") == 0) { /* `help WORD...` is `WORD... --help` */
         memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
         argv[argc - 1] = (char *)command_help.name;

@@ -263,16 +263,6 @@ static bool read_sets(const char *const *sets, uint32_t count, struct node *root
     return root != NULL && node_check_keys(root, NAMES(page_keys), "list model", why);
 }
 
-static bool read_model(const struct scenario *asked, const char *name, struct model *out,
-                       struct error *why)
-{
-    struct model_options options;
-    struct scenario_gpus gpus;
-    return resolve_model_options(asked, &options, &gpus, why) &&
-           model_load(NULL, name, &options, "--set", 0, out, why) &&
-           model_share(out, &gpus.parts, "--set", 0, why);
-}
-
 static bool page_read_engine(const struct scenario *asked, struct model_page *out,
                              struct error *why)
 {
@@ -455,10 +445,14 @@ bool list_model_page(const char *name, const char *const *sets, uint32_t set_cou
                      struct error *why)
 {
     struct model_page page = {.engine = {.row = NULL}};
+    struct model_options options;
+    struct scenario_gpus gpus;
     struct scenario asked = {.root = node_map("--set", why)};
     bool ok = read_sets(sets, set_count, asked.root, why) &&
               scenario_values_take(&asked.values, asked.root, why) &&
-              read_model(&asked, name, &page.model, why);
+              resolve_model_options(&asked, &options, &gpus, why) &&
+              model_load(NULL, name, &options, "--set", 0, &page.model, why) &&
+              model_share(&page.model, &gpus.parts, "--set", 0, why);
     if (ok) {
         ok = page_read_engine(&asked, &page, why) && print_page(&page, json, why);
         model_release(&page.model);

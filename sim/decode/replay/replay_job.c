@@ -49,12 +49,6 @@ static bool replay_instances_same_policy(const struct replay_plan *a, const stru
             (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
 }
 
-static bool same_importance(const struct replay_head *a, const struct replay_head *b)
-{
-    return a->importance == b->importance && a->queries == b->queries &&
-           memcmp(a->query_importance, b->query_importance, a->queries * sizeof(float)) == 0;
-}
-
 /* The instance of this stream and head, and the part's policy and capacity; created if missing. */
 static uint32_t find_instance(struct replay_instances *set, const struct replay_part *part,
                               uint32_t stream, const struct replay_head *head)
@@ -63,7 +57,10 @@ static uint32_t find_instance(struct replay_instances *set, const struct replay_
     bool any = plan->policy->ignores_capacity;
     for (uint32_t i = set->first_of_stream[stream]; i != REPLAY_NO_INSTANCE; i = set->all[i].next) {
         struct replay_instance *instance = &set->all[i];
-        if (same_importance(&instance->head, head) &&
+        const struct replay_head *other = &instance->head;
+        if (other->importance == head->importance && other->queries == head->queries &&
+            memcmp(other->query_importance, head->query_importance,
+                   head->queries * sizeof(float)) == 0 &&
             replay_instances_same_policy(instance->plan, plan) &&
             (any || instance->capacity == part->capacity)) {
             bool less = part->capacity < instance->capacity;

@@ -276,14 +276,6 @@ static bool read_fp8(const struct node *config, struct model *model, struct erro
     return true;
 }
 
-/* The type of the KV cache, if it is stated. */
-static bool read_kv_scheme(const struct node *config, struct model *model, struct error *why)
-{
-    const struct node *kv;
-    return field_inside(config, "kv_cache_scheme", NODE_MAP, &kv, why) &&
-           (kv == NULL || read_scheme(kv, &model->kv, why));
-}
-
 static bool read_compressed(const struct node *config, struct model *model, struct error *why)
 {
     const struct node *groups;
@@ -325,7 +317,9 @@ static bool read_compressed(const struct node *config, struct model *model, stru
         model->weights = dtype;
         model->scales = scales;
     }
-    return read_kv_scheme(config, model, why);
+    const struct node *kv;
+    return field_inside(config, "kv_cache_scheme", NODE_MAP, &kv, why) &&
+           (kv == NULL || read_scheme(kv, &model->kv, why));
 }
 
 /* ---- methods ---- */

@@ -65,9 +65,8 @@ static double compile_bytes(const struct point *point)
 {
     const struct model *model = &point->setup.model;
     double rows = (double)whole_share(model->vocabulary, model->tensor_parallel);
-    return point->workload.compile != COMPILE_COLD
-               ? 0
-               : BF16 * (double)model->hidden * (rows + (double)point->workload.batched_tokens);
+    bool cold = point->workload.compile == COMPILE_COLD;
+    return cold * BF16 * (double)model->hidden * (rows + (double)point->workload.batched_tokens);
 }
 
 static const struct server_engine_runner *runner_of(const struct point *point)

@@ -323,20 +323,16 @@ static bool scenario_set_swept(struct node *root, const char *path, const char *
     return good;
 }
 
-/* Is a map one value, whose parts only apply together? A figure of a machine is, and contexts. */
-static bool is_one_value(const char *path, const struct node *map)
-{
-    const struct scenario_key *key = scenario_key_find(path, strlen(path));
-    return (key != NULL && key->shape == SCENARIO_CONTEXTS) || node_get(map, "value") != NULL ||
-           node_get(map, "points") != NULL;
-}
-
 /* A map is laid over a map key by key, as one of a file would be, and so are a policy's name and
  * its parameters. Any other value replaces what is there. */
 static bool lay_said(struct node *root, const char *path, const char *text, struct error *why)
 {
     const struct node *there = node_find(root, path);
-    bool is_map = there != NULL && there->kind == NODE_MAP && !is_one_value(path, there);
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    /* Parts of a machine's figure, or of contexts, only apply together. */
+    bool whole = (key != NULL && key->shape == SCENARIO_CONTEXTS) ||
+                 node_get(there, "value") != NULL || node_get(there, "points") != NULL;
+    bool is_map = there != NULL && there->kind == NODE_MAP && !whole;
     bool inside = strncmp(path, POLICY ".", strlen(POLICY ".")) == 0;
     if (!is_map && !inside) {
         return node_set(root, path, text, why);
@@ -361,15 +357,6 @@ static bool scenario_check_override(const char *override, struct error *why)
     }
     error_usage(why, "--set", 0, "invalid override '%.200s'", override);
     return error_expect(why, "KEY=VALUE, such as batch=8 or mechanisms.sync=gpu");
-}
-
-/* A value that is no YAML says which one it is. */
-static bool name_value(const char *key, struct error *why)
-{
-    return strncmp(why->found, "not YAML", strlen("not YAML")) != 0
-               ? false
-               : error_expect(why, "a value of '%.100s' in YAML, such as 128K, [8K, 16K] or {a: b}",
-                              key);
 }
 
 /* Several values of a key with one are a sweep. Others may have commas: a workload, hit ratio, map, list. */
@@ -411,7 +398,9 @@ static bool lay_override(struct node *root, const char *override, struct error *
     return scenario_check_single(path, equals + 1, why) &&
            ((swept ? scenario_set_swept(root, path + strlen("sweep."), equals + 1, why)
                    : lay_said(root, path, equals + 1, why)) ||
-            name_value(path, why)) &&
+            (strncmp(why->found, "not YAML", strlen("not YAML")) == 0 &&
+             error_expect(why, "a value of '%.100s' in YAML, such as 128K, [8K, 16K] or {a: b}",
+                          path))) &&
            prepare(root, why);
 }
 

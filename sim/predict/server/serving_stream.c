@@ -89,16 +89,6 @@ static uint64_t requests_to_fill(const struct point *point, const struct serving
     return (uint64_t)ceil(fmin(all, fmin(MOST_PAST, stream_room(sample))));
 }
 
-/* Points read lists of few lengths, so that they share them. */
-static uint64_t list_length(uint64_t least)
-{
-    double length = FIRST;
-    while (length < (double)least) {
-        length = ceil(length * list_growth);
-    }
-    return (uint64_t)length;
-}
-
 bool stream_stage_take(const struct point *point, const struct serving_memory *memory,
                        const struct stream_stage *stage, struct requests *requests, size_t *refused,
                        struct request_stream *stream, struct error *why)
@@ -115,7 +105,11 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
         .seed = point->setup.seed,
     };
     uint64_t all = stream_past(point->requests, &options) + stage->requests;
-    const struct requests_options list = {.limit = list_length(all),
+    double length = FIRST; /* points read lists of few lengths, so that they share them */
+    while (length < (double)all) {
+        length = ceil(length * list_growth);
+    }
+    const struct requests_options list = {.limit = (uint64_t)length,
                                           .hash_tokens = (uint32_t)workload->hash_tokens,
                                           .seed = workload->seed};
     const struct requests *shared = sources_requests(point->sources, workload->path, &list, why);

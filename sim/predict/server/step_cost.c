@@ -169,17 +169,6 @@ static bool add_products(struct step_cost *cost, struct model_rows rows, struct 
  * to prompts and decodes in one call (server_engine.h) takes, on a GPU with such a kernel, longer for its
  * decodes as well: what that call takes beyond decodes alone is added. */
 
-/* Does the engine's kernel take the decodes of a step in the call of its prompts? Only over KV of 16 bits
- * that stays whole in HBM: systems that select or offload attend with kernels of their own, and so do MLA and
- * KV of fewer bits. */
-static bool takes_one_call(const struct point *point)
-{
-    const struct setup *setup = &point->setup;
-    return point->engine.path.one_call && profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) &&
-           !mechanisms_offload(setup->mechanisms) && !mechanisms_select(setup->mechanisms) &&
-           setup->model.kv == DTYPE_BF16 && setup->model.kv_lora == 0;
-}
-
 /* Returns the pass with most rows; if `work` is not NULL, adds the chunks of pass `of` to it. */
 static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
                               uint32_t layer, struct prompt_attention *work)
@@ -274,7 +263,12 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
         cost->launch_ns = engine_step_launch_ns(setup, &ignored);
     }
-    cost->one_call = takes_one_call(point);
+    /* The engine's kernel takes the decodes of a step in the call of its prompts only over KV of 16 bits that
+     * stays whole in HBM: systems that select or offload, MLA and KV of fewer bits have kernels of their own. */
+    cost->one_call = point->engine.path.one_call &&
+                     profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) && !fetches &&
+                     !mechanisms_select(setup->mechanisms) && setup->model.kv == DTYPE_BF16 &&
+                     setup->model.kv_lora == 0;
     cost->rows = array_zeroed(cost->passes, sizeof *cost->rows, why);
     cost->repeats = array_zeroed(setup->model.layer_count, sizeof *cost->repeats, why);
     for (uint32_t layer = 0; cost->repeats != NULL && layer < setup->model.layer_count; layer++) {

@@ -205,14 +205,6 @@ static uint32_t spread(const struct grid *grid, uint32_t end, uint32_t most, uin
     return used;
 }
 
-/* Untried neighbours of the value found: of a load lower ones, which must pass too; else better values. */
-static uint32_t look_beside(const struct grid *grid, uint32_t found, uint32_t most,
-                            uint32_t *values)
-{
-    uint32_t from = grid->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
-    return scan(grid, from, grid->load ? from + NEIGHBOURS : found, most, values);
-}
-
 bool grid_is_flat(const struct grid *grid)
 {
     double least = INFINITY, largest = 0;
@@ -232,8 +224,11 @@ static uint32_t go_on_without(const struct grid *grid, uint32_t most, uint32_t *
 static uint32_t go_on_from(const struct grid *grid, uint32_t found, uint32_t most, uint32_t *values)
 {
     uint32_t used = grid_cut(tried_before(grid, found), found, most, values, 0);
-    return used > 0 || !(grid->load || grid->uneven) ? used
-                                                     : look_beside(grid, found, most, values);
+    /* Untried neighbours of the value found: of a load lower ones, which must pass too; else better values. */
+    uint32_t from = grid->load ? found + 1 : found > NEIGHBOURS ? found - NEIGHBOURS : 0;
+    return used > 0 || !(grid->load || grid->uneven)
+               ? used
+               : scan(grid, from, grid->load ? from + NEIGHBOURS : found, most, values);
 }
 
 /* Does the value pass with about the merit of the best? */

@@ -178,14 +178,6 @@ static bool sweep_read_back(const struct sweep *sweep, struct slot *slot, struct
     return read_draws(sweep, slot, hashes.run, why);
 }
 
-/* A server in steady state that is asked a question runs for as long as that takes. */
-static uint64_t asked_of(const struct sweep *sweep, const struct point *point)
-{
-    const struct stream_question *question = sweep->options->runs->question;
-    bool asks = question != NULL && point_serves(point) && serving_is_stream(point);
-    return asks ? stream_question_hash(question) : 0;
-}
-
 /* Resolve a point, and read its result back if the store has it. */
 static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot *slot)
 {
@@ -195,7 +187,11 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
     slot->failed =
         !scenario_point(sweep->scenario, point_of(sweep, index), &slot->point, &slot->why);
     if (!slot->failed) {
-        slot->point.asked = asked_of(sweep, &slot->point);
+        /* A server in steady state that is asked a question runs for as long as that takes. */
+        const struct stream_question *question = sweep->options->runs->question;
+        bool asks =
+            question != NULL && point_serves(&slot->point) && serving_is_stream(&slot->point);
+        slot->point.asked = asks ? stream_question_hash(question) : 0;
         slot->failed = !sweep_read_back(sweep, slot, &slot->why);
     }
 }
