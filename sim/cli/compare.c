@@ -91,7 +91,7 @@ static bool print_differs(const char *what, double measured, double predicted)
 }
 
 /* Do the rest of the load agree: lengths, clients, gaps? */
-static bool print_load(const struct result *result, const struct measured *measured)
+static bool compare_print_load(const struct result *result, const struct measured *measured)
 {
     const struct cell *cells = result->cells;
     double count = (double)cells[COLUMN(requests)->index].integer;
@@ -142,7 +142,8 @@ static bool compare_measured_print_notes(const struct result *result,
                cells[COLUMN(model)->index].text);
     }
     bool same_rate = print_rates(cells, measured->rate);
-    return print_load(result, measured) && same_model && same_rate && measured->requests != 0;
+    return compare_print_load(result, measured) && same_model && same_rate &&
+           measured->requests != 0;
 }
 
 /* Other questions about this server take its error by these keys. */
