@@ -432,9 +432,10 @@ static bool begins_plainly(const char *line)
         strspn(line, "_./0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
     const char *next = line + length + strspn(line + length, " \t");
     snprintf(word, sizeof word, " %.*s ", (int)(length < sizeof word - 2 ? length : 0), line);
-    return length > 0 && line[0] != '-' && strchr("=+(", *next) == NULL &&
-           strstr(" if then else elif do export local readonly declare set eval exec ", word) ==
-               NULL;
+    return *line == '|' || /* a table's row */
+           (length > 0 && line[0] != '-' && strchr("=+(", *next) == NULL &&
+            strstr(" if then else elif do export local readonly declare set eval exec ", word) ==
+                NULL);
 }
 
 /* Refuse a line behind the command that has options of the server and that nothing reads: what a variable is

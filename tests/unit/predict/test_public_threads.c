@@ -378,7 +378,8 @@ static const struct {
      "x.sh:1: '${ARGS[@]}' stands without an option"},
     {"options of other programs, and of a sentence", "x.sh",
      "vllm serve m\nvllm bench serve --model m --tensor-parallel-size 4\n"
-     "Use `--kv-cache-dtype fp8` for more room.\n- `--max-num-seqs`: how many\n",
+     "Use `--kv-cache-dtype fp8` for more room.\n- `--max-num-seqs`: how many\n"
+     "| --max-num-seqs | 256 |\n",
      "model=m system=vllm"},
     {"redirections before options", "x.sh",
      "vllm serve m 2>&1 -tp 2 >log < /dev/null --kv-cache-dtype fp8 | tee x\n",
