@@ -587,6 +587,7 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         const char *tasks = strstr(at, "--ntasks");
         tasks = tasks != NULL ? tasks : strstr(at, " -n");
         several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
+                  fnmatch("pdsh *", at, 0) == 0 || fnmatch("ansible *", at, 0) == 0 ||
                   (fnmatch("srun *", at, 0) == 0 &&
                    (tasks == NULL ? said->tasks : tasks < end && first_number(tasks) > 1));
     }

@@ -343,6 +343,8 @@ static const struct {
      "x.conf:3: supervisord's 'environment' is not read; supervisord's 'numprocs' is not read"},
     {"a loop within a quoted command", "x.sh", "bash -c 'for i in 0 1; do vllm serve m & done'\n",
      "x.sh:1: a loop or a function may start several servers"},
+    {"a command on several machines", "x.sh", "pdsh -w n[1-4] vllm serve m\n",
+     "x.sh:1: a loop or a function may start several servers"},
     {"tasks of Slurm", "x.sh", "#SBATCH --ntasks=4\nsrun vllm serve m\n",
      "x.sh:2: a loop or a function may start several servers"},
     {"an array of Slurm", "x.sh", "#SBATCH --array=0-3\nvllm serve m\n",
