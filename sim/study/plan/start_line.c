@@ -10,7 +10,6 @@
 #include "predict/command/server_program.h"
 #include "predict/scenario/sources.h"
 #include "server/requests/requests.h"
-#include "server/requests/synthetic.h"
 #include "study/plan/host_room.h"
 
 #include <jansson.h>
@@ -187,29 +186,12 @@ static uint64_t kv_tokens(const struct commanded *run)
                : 0;
 }
 
-/* Lengths that are drawn without a bound: other requests are longer than the longest of a sample. */
-static bool draws_lengths(const struct workload *workload)
-{
-    const char *path = workload->path;
-    return synthetic_is(path) &&
-           (synthetic_says(path, "prompt_spread") || synthetic_says(path, "output_spread") ||
-            synthetic_says(path, "lengths"));
-}
-
 /* An engine does not start if its KV memory has no room for the longest sequence. A stated length stands. */
 static double longest(const struct commanded *run)
 {
-    const struct workload *workload = &run->point->workload;
-    uint64_t room = kv_tokens(run), trained = run->point->setup.model.trained_context;
-    double tokens = (double)longest_tokens(run->point);
-    if (!point_serves(run->point) || workload->request_tokens > 0) {
-        return tokens;
-    }
-    if (draws_lengths(workload)) { /* hardly any is longer than the next power of two */
-        double most = trained > 0 ? fmax((double)trained, tokens) : INFINITY;
-        tokens = fmin(exp2(ceil(log2(tokens))), most);
-    }
-    return room > 0 ? fmin((double)room, tokens) : tokens;
+    bool stated = run->point->workload.request_tokens > 0;
+    uint64_t tokens = longest_tokens(run->point), room = kv_tokens(run);
+    return (double)(!stated && room > 0 && room < tokens ? room : tokens);
 }
 
 /* ---- memory ---- */
