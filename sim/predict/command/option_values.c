@@ -251,7 +251,7 @@ static const char *server_text_find_value(const char *line, const char *name)
         end += *end == '\'' || *end == '"';
         if ((at == line || !server_text_is_word(at[-1])) && (*end == '=' || *end == ':')) {
             end++;
-            return end + strspn(end, " ");
+            return end + strspn(end, " \v");
         }
     }
     return NULL;
@@ -375,7 +375,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         }
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
-        after += 1 + strspn(after + 1, " ");
+        after += 1 + strspn(after + 1, " \v");
         const struct server_option *option = server_option_find(in->said->program, path);
         const char *inside = enclosed_end(after);
         bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);

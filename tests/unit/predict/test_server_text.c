@@ -144,6 +144,12 @@ static const struct {
      "non-default args: {'model': 'm', 'max_num_seqs': 8,\n 'tensor_parallel_size': 2,\n"
      " 'kv_cache_dtype': 'fp8'}\nGPU KV cache size: 41,408 tokens\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 max_sequences=8@1 dtype.kv=fp8@1 kv_pool_tokens=41408@4"},
+    {"a log's list that is wrapped behind a key",
+     "server_args=ServerArgs(model_path='m', kv_cache_dtype=\n'fp8_e4m3', tp_size=\n2, c='d')\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 dtype.kv=fp8@1"},
+    {"and of vLLM",
+     "non-default args: {'model': 'm', 'kv_cache_dtype':\n 'fp8', 'max_num_seqs':\n  48}\n",
+     "model=m@1 system=vllm@0 max_sequences=48@1 dtype.kv=fp8@1"},
     {"a shell's prompt in continued lines is no redirection",
      "$ vllm serve m \\\n>   -tp 2 \\\n> --max-num-seqs \\\n> 4\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@2 max_sequences=4@3"},
