@@ -217,19 +217,6 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
 
 /* ---- below the rows ---- */
 
-/* What a highest rate rests on. */
-static void note_rate(const struct advice *advice, const struct search *search,
-                      struct runs_notes *notes)
-{
-    const char *system = search->candidate->system;
-    if (!advice->serves) {
-        return;
-    }
-    runs_notes_add_note(
-        notes, system,
-        note_plain(search->depth != NULL ? NOTE_capacity_stream : NOTE_arrivals_drawn));
-}
-
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
 static void machine_take_notes(const void *context, struct runs_notes *notes,
                                struct runs_notes *sources)
@@ -240,8 +227,12 @@ static void machine_take_notes(const void *context, struct runs_notes *notes,
         const struct result *result = advice_result(search);
         const struct result *nearest =
             search->nearest != PLANNING_NONE ? &search->results[search->nearest] : result;
+        if (result != NULL && advice->serves) {
+            bool stream = search->depth != NULL;
+            runs_notes_add_note(notes, search->candidate->system,
+                                note_plain(stream ? NOTE_capacity_stream : NOTE_arrivals_drawn));
+        }
         if (result != NULL) {
-            note_rate(advice, search, notes);
             runs_notes_add(notes, result);
         }
         if (nearest != NULL) {

@@ -229,7 +229,7 @@ static void say_form(const struct fleet_form *form, uint32_t servers, char text[
     bool routed = servers > 1 && form->routing != ROUTINGS;
     text_append(text, ADVISE_SENTENCE, "%s of %s with %s, weights in %s%s%s",
                 advise_form(servers, form->gpus, shape), form->candidate->machine,
-                form->candidate->system, form->weights, routed ? ", behind " : "",
+                candidate_name(form->candidate), form->weights, routed ? ", behind " : "",
                 routed ? routing_names[form->routing] : "");
 }
 
@@ -286,7 +286,7 @@ static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_for
     if (gpus > 1) {
         text_append(text, sizeof text, " as %s", advise_form(best->servers, best->gpus, shape));
     }
-    text_append(text, sizeof text, ", %s%s, weights in %s%s: ", best->candidate->system,
+    text_append(text, sizeof text, ", %s%s, weights in %s%s: ", candidate_name(best->candidate),
                 best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
                                               : "",
                 best->weights, unnamed ? ", from a checkpoint that is not known here" : "");

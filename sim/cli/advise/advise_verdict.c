@@ -128,7 +128,7 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
         if (tie != TIE_NONE) {
             double times = advise_gain(advice, search, &advice->form).times;
             text_append(text, ADVISE_SENTENCE, "%s%s (%s times: %s)", before,
-                        search->candidate->system, number_shown(UNIT_ROUGH, times).text,
+                        candidate_name(search->candidate), number_shown(UNIT_ROUGH, times).text,
                         tie_reason(tie));
             before = ", ";
         }
@@ -148,7 +148,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     double cost = result_number(result, COLUMN(cost_per_million_tokens));
     uint32_t next = advice->serves ? search_next_miss(best) : PLANNING_NONE;
     char text[ADVISE_SENTENCE] = "", form[ADVISE_WORDS], limits[ADVISE_SENTENCE];
-    text_append(text, sizeof text, "%s", best->candidate->system);
+    text_append(text, sizeof text, "%s", candidate_name(best->candidate));
     if (advice->form.servers * advice->form.gpus > 1) {
         text_append(text, sizeof text, " as %s",
                     advise_form(advice->form.servers, advice->form.gpus, form));
@@ -254,7 +254,7 @@ static void put_none(const struct advice *advice, struct frame *verdict)
     frame_textf(
         verdict, VERDICT_run,
         "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s, which %s.",
-        alone ? " at any rate" : "", nearest->candidate->system,
+        alone ? " at any rate" : "", candidate_name(nearest->candidate),
         advise_form(advice->form.servers, advice->form.gpus, form), load,
         violation_describe(&advice->targets, NULL, result, limits));
 }

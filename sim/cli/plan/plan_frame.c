@@ -117,6 +117,10 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
 {
     memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
     report->column_count = FIXED_COLUMNS;
+    if (scenario_serves(&report->planning->candidates[0].scenario)) {
+        report->columns[TPOT] = (struct frame_column){
+            .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
+    }
     for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
         plan_frame_show(report, report->planning->options.targets.all[i].column);
     }
@@ -139,10 +143,6 @@ static void fit_columns(struct plan_frame_report *report)
     columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[AT].title = plan_axis(report->planning);
     columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
-    if (scenario_serves(&report->planning->candidates[0].scenario)) {
-        columns[TPOT] = (struct frame_column){
-            .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
-    }
     columns[CACHE].extra = !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
 }
 

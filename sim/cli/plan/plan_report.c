@@ -136,7 +136,7 @@ static void say_name(const struct planning *planning, const struct search *searc
                      char text[PLAN_ANSWER])
 {
     bool differ = plan_machines_differ(planning);
-    text_append(text, PLAN_ANSWER, "%s%s%s", search->candidate->system, differ ? " on " : "",
+    text_append(text, PLAN_ANSWER, "%s%s%s", candidate_name(search->candidate), differ ? " on " : "",
                 differ ? search->candidate->machine : "");
 }
 
@@ -319,8 +319,6 @@ static void note_capacity(const struct search *search, struct runs_notes *notes)
                                       note_whole(brief ? STREAM_USUAL : STREAM_MOST)));
     }
 }
-
-/* Below the table: how to run the winner, or what keeps the nearest from the targets. */
 
 /* Add what a person should know about the runs that answer a plan. */
 static void plan_notes_add(const struct planning *planning, struct runs_notes *notes)

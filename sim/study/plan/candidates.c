@@ -236,6 +236,12 @@ void candidates_destroy(struct candidate *candidates, uint32_t count)
     free(candidates);
 }
 
+const char *candidate_name(const struct candidate *candidate)
+{
+    bool is_word = strcmp(candidate->system, "none") == 0;
+    return is_word ? "vllm without prefix caching" : candidate->system;
+}
+
 bool candidates_refuse(const struct candidate *candidates, struct error *why)
 {
     error_usage(why, "--system", 0, "every system is left out: %s (%s)", candidates[0].system,

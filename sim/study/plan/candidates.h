@@ -41,6 +41,9 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
                        struct candidate **out, uint32_t *count, struct error *why);
 void candidates_destroy(struct candidate *candidates, uint32_t count);
 
+/* The system's name in sentences, where "none" reads as a word. */
+const char *candidate_name(const struct candidate *candidate);
+
 /* Leave a system out that is lossy in its resolved setup, or needs an indexer that the model lacks:
  * with a short context it loses nothing, but no engine starts it. */
 void candidate_check(struct candidate *candidate, const struct setup *setup,
