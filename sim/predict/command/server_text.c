@@ -591,29 +591,6 @@ static bool complete_program(const struct server_program *program, struct stated
     return engine != NULL;
 }
 
-/* Refuse steps that overlap, or do not, unlike those of the version, or of the latest if none is stated. */
-static bool check_overlaps(struct server_text *said, const struct stated_key *overlaps,
-                           struct error *why)
-{
-    const char *name = said->keys.all[STATED_ENGINE].value;
-    struct server_engine engine;
-    for (uint32_t i = 0; i < said->override_count; i++) {
-        name = strncmp(said->overrides[i], "engine=", 7) == 0 ? said->overrides[i] + 7 : name;
-    }
-    name = name[0] != '\0' ? name : server_engine_latest(said->program->file, why);
-    if (name == NULL || !server_engine_find(name, said->file, 0, &engine, why)) {
-        return false;
-    }
-    if (engine.path.overlaps != says(overlaps, "yes")) {
-        said->line = overlaps->line;
-        error_expect(server_text_refuse(said, "'%s': steps of %s %s, which alone is modelled",
-                                        overlaps->said, name,
-                                        engine.path.overlaps ? "overlap" : "do not overlap"),
-                     "the command without it");
-    }
-    return true;
-}
-
 static bool stated_complete(struct server_text *said, struct error *why)
 {
     enum { BLOCK = 16 }; /* of a tier, unless pages are no whole ones */
@@ -679,9 +656,7 @@ static bool stated_complete(struct server_text *said, struct error *why)
             all[id].value[0] = '\0';
         }
     }
-    return (all[STATED_OVERLAPS].value[0] == '\0' ||
-            check_overlaps(said, &all[STATED_OVERLAPS], why)) &&
-           complete_program(said->program, all, why);
+    return complete_program(said->program, all, why);
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */

@@ -255,6 +255,7 @@ static bool check_effects(const struct scenario *scenario, const struct point *p
         {"compile", "an engine that measures its memory: a version of vLLM",
          point->engine.memory == ENGINE_MEASURED ||
              (point->engine.row != NULL && workload->compile == COMPILE_EAGER)},
+        {"overlap", "an engine", point->engine.row != NULL},
         {"graph_sequences", "an engine with CUDA graphs",
          point->engine.row != NULL && workload->compile != COMPILE_EAGER},
         {"cache_threshold", "'routing: prefix-load'", balances},
@@ -426,6 +427,8 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
         .gpus = out->setup.model.tensor_parallel,
     };
     struct model *model = &out->setup.model;
+    out->engine.path.overlaps =
+        workload->overlap == 0 ? engine->path.overlaps : workload->overlap > 1;
     out->setup.engine = server_engine_around(engine, &gpu, point_launches(out, false));
     if (workload->graph_sequences > 0) {
         out->setup.engine.most_rows = workload->graph_sequences;

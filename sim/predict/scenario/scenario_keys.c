@@ -119,6 +119,7 @@ static const char *const batch_words[] = {"max", NULL};
 static const char *const steps_words[] = {"all", NULL};
 static const char *const room_words[] = {"none", NULL};
 static const char *const warmup_words[] = {"auto", NULL};
+static const char *const overlap_words[] = {"engine", "no", "yes", NULL};
 
 #define MOST_BYTES ((double)((uint64_t)1 << 53))
 #define MOST_STEPS (1 << 16) /* all are timed in one schedule */
@@ -297,6 +298,9 @@ const struct scenario_key scenario_keys[] = {
     {"compile", "warm",
      "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",
      .shape = SCENARIO_WORD, .words = server_compile_names, WORKLOAD(compile), .open = true},
+    {"overlap", "engine",
+     "whether a step is scheduled while the one before runs: yes, no, or as the engine's version",
+     .shape = SCENARIO_WORD, .words = overlap_words, WORKLOAD(overlap), .open = true},
     {"graph_sequences", "512",
      "largest batch that a CUDA graph holds; kernels of larger ones are launched one by one",
      WHOLE(COUNT), .positive = true, WORKLOAD(graph_sequences), .most = 65536, .open = true},

@@ -70,7 +70,7 @@ bool scenario_check_keys(const struct node *root, struct error *why);
 
 /* ---- plain values: numbers, words and switches, read once and set as numbers ---- */
 
-enum { SCENARIO_MOST_KEYS = 64 };
+enum { SCENARIO_MOST_KEYS = 68 };
 
 /* What a scenario says for a plain key, which is one with a place. */
 struct scenario_value {

@@ -223,7 +223,8 @@ static const struct {
      "python3 -m sglang.launch_server \\\n    --served-model-name qwen-judge \\\n    --model-path /m/ReSearch-Qwen-7B \\\n"
      "    --tp 2 \\\n    --context-length 8192 \\\n    --enable-metrics \\\n    --dtype bfloat16 \\\n    --port 80 \\\n"
      "    --trust-remote-code \\\n    --disable-overlap \\\n    --disable-radix-cache\n",
-     "command:10: '--disable-overlap': these limits of a step are not modelled\n  expected: the command without it"},
+     "model=/m/ReSearch-Qwen-7B system=sglang mechanisms.prefix=none engine=sglang-0.5.23 tensor_parallel=2 "
+     "request_tokens=8192 overlap=no"},
     {"NVIDIA/TensorRT-LLM #7281", "command",
      "trtllm-serve nvidia/Llama-3.1-Nemotron-Nano-4B-v1.1 --tp_size 1 \\\n    --host 0.0.0.0 \\\n    --max_batch_size 8 \\\n"
      "    --max_seq_len 32768 \\\n    --extra_llm_api_options nemo-serve.yaml    \n",
@@ -457,7 +458,7 @@ static const struct {
      "log:1: 'max_prefill_tokens': these limits"},
     {"steps one after the other", "log",
      "server_args=ServerArgs(model_path='m', disable_overlap_schedule=True)",
-     "log:1: 'disable_overlap_schedule': these limits"},
+     "model=m system=sglang engine=sglang-0.5.23 overlap=no"},
     {"prompts whole", "log", "server_args=ServerArgs(model_path='m', chunked_prefill_size=-1)",
      "log:1: 'chunked_prefill_size' is -1\n"},
     {"pages of SGLang without HiCache", "x.sh", "sglang serve --model-path m --page-size 64",
