@@ -284,20 +284,29 @@ static const char *enclosed_end(const char *at)
 
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe)
 {
-    const char *at = NULL;
-    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
-        at = server_program_after(said->programs[i].logs, line);
+    const char *at = NULL, *last = line + strlen(line);
+    while (last > line && strchr(" \t\v\n", last[-1]) != NULL) {
+        last--;
     }
-    if (at == NULL) {
-        return false;
+    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
+        const struct node *logs = said->programs[i].logs;
+        at = server_program_after(logs, line);
+        for (size_t k = 0; maybe && at == NULL && logs != NULL && k < logs->count; k++) {
+            char mark[64]; /* "with config:", whose blank the line's end stands for */
+            snprintf(mark, sizeof mark, "%s", logs->children[k]->text);
+            mark[strlen(mark) - (mark[strlen(mark) - 1] == ' ')] = '\0';
+            const char *found = strstr(line, mark);
+            at = found != NULL && strchr(" \t\v\n", found[strlen(mark)]) != NULL
+                     ? found + strlen(mark)
+                     : NULL;
+        }
+    }
+    if (at == NULL || at == last) {
+        return at != NULL && maybe;
     }
     at -= at[-1] == '(' ? 2 : 0; /* "Namespace(" */
-    const char *end = enclosed_end(at + strspn(at, " "));
-    size_t length = strlen(line);
-    while (length > 0 && strchr(" \t\v", line[length - 1]) != NULL) {
-        length--;
-    }
-    return end != NULL ? *end == '\0' : maybe && length > 0 && line[length - 1] == ',';
+    const char *end = enclosed_end(at + strspn(at, " \v\n"));
+    return end != NULL ? *end == '\0' : maybe && last > line && last[-1] == ',';
 }
 
 /* What is read of objects within objects, and of one line: no server prints more. */

@@ -149,6 +149,11 @@ static const struct {
     {"a log's list that is wrapped behind a key",
      "server_args=ServerArgs(model_path='m', kv_cache_dtype=\n'fp8_e4m3', tp_size=\n2, c='d')\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 dtype.kv=fp8@1"},
+    {"and behind what tells the line",
+     "LLM engine (v0.11.0) with config:\nmodel='m', max_seq_len=16384,\n tensor_parallel_size=2\n"
+     "GPU KV cache size:\n 36,480 tokens\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.11@1 tensor_parallel=2@1 request_tokens=16384@1 "
+     "kv_pool_tokens=36480@4"},
     {"and of vLLM",
      "non-default args: {'model': 'm', 'kv_cache_dtype':\n 'fp8', 'max_num_seqs':\n  48}\n",
      "model=m@1 system=vllm@0 max_sequences=48@1 dtype.kv=fp8@1"},
