@@ -288,10 +288,11 @@ bool log_settings_open(const struct server_text *said, const char *line, bool ma
     while (last > line && strchr(" \t\v\n", last[-1]) != NULL) {
         last--;
     }
+    bool wrapped = maybe && last > line && (last[-1] == ':' || strstr(line, ":\n") != NULL);
     for (size_t i = 0; at == NULL && i < said->program_count; i++) {
         const struct node *logs = said->programs[i].logs;
         at = server_program_after(logs, line);
-        for (size_t k = 0; maybe && at == NULL && logs != NULL && k < logs->count; k++) {
+        for (size_t k = 0; wrapped && at == NULL && logs != NULL && k < logs->count; k++) {
             char mark[64]; /* "with config:", whose blank the line's end stands for */
             snprintf(mark, sizeof mark, "%s", logs->children[k]->text);
             mark[strlen(mark) - (mark[strlen(mark) - 1] == ' ')] = '\0';
