@@ -288,16 +288,19 @@ static void check_foreign(struct server_text *said, const char *line, const char
                           const char *rest)
 {
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const struct server_program *ignored;
     const char *name = word + strcspn(word, letters + 11);
+    bool sets = strncmp(line, "set -", 5) == 0 || strncmp(line, "setenv ", 7) == 0 ||
+                strncmp(line, "read ", 5) == 0;
+    if (*name == '\0' ||
+        !(sets || strstr(word, "env") != NULL || rest[strspn(rest, " \t")] == '=')) {
+        return;
+    }
+    const struct server_program *ignored;
     char plain[64];
     snprintf(plain, sizeof plain, "%.*s", (int)strspn(name, letters), name);
     const struct server_option *option =
         server_variable(said->programs, said->program_count, plain, &ignored);
-    bool sets = fnmatch("set -*", line, 0) == 0 || fnmatch("setenv *", line, 0) == 0 ||
-                fnmatch("read *", line, 0) == 0;
-    if (option != NULL && option->value != SERVER_VALUE_NONE &&
-        (sets || strstr(word, "env") != NULL || rest[strspn(rest, " \t")] == '=')) {
+    if (option != NULL && option->value != SERVER_VALUE_NONE) {
         error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", plain),
                      "%s=VALUE, as a shell has it", plain);
     }
@@ -328,7 +331,8 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             strcpy(word, "EnvironmentFile=x");
         }
         char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
-        if (fnmatch("environment=*=*", word, 0) == 0 || fnmatch("numprocs=[!1]*", word, 0) == 0) {
+        if (value != NULL &&
+            (fnmatch("environment=*=*", word, 0) == 0 || fnmatch("numprocs=[!1]*", word, 0) == 0)) {
             error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
                                             (int)strcspn(word, "="), word),
                          "variables and copies in the words of a shell, and --set replicas=N");
