@@ -19,7 +19,6 @@
 #include "core/units.h"
 #include "predict/result/shown.h"
 #include "predict/result/tie.h"
-#include "study/sweep/explain.h"
 #include "study/whatif/whatif_study.h"
 #include "tables/frame.h"
 
@@ -300,71 +299,6 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     table_line("", line, out);
 }
 
-/* The first value beyond which more of a machine's figure gains nothing; WHATIF_NONE: there is none. */
-static uint32_t idle_from(const struct whatif *whatif)
-{
-    uint32_t from = whatif->count - 1;
-    double end = whatif_worth(whatif, from);
-    const char *group = strncmp(whatif->axes[0].key, "hardware.", 9) == 0
-                            ? strchr(whatif->axes[0].key + 9, '.')
-                            : NULL;
-    if (group == NULL || whatif->axis_count > 1 || whatif_serves(whatif) || isnan(end)) {
-        return WHATIF_NONE;
-    }
-    while (from > 0 && fabs(whatif_worth(whatif, from - 1) - end) <= 0.001 * end) {
-        from--;
-    }
-    return from < whatif->count - 1 ? from : WHATIF_NONE;
-}
-
-/* Where more of a figure of the machine gains nothing, another one binds: that whose change helps most. */
-static bool print_binding(const struct whatif *whatif, const struct run_context *runs, FILE *out,
-                          struct error *why)
-{
-    struct point point;
-    struct explanation explanation;
-    char line[LINE], from[TEXT];
-    uint32_t idle = idle_from(whatif);
-    if (idle == WHATIF_NONE) {
-        return true;
-    }
-    if (!scenario_point(&whatif->scenario, whatif->count - 1, &point, why)) {
-        return false;
-    }
-    bool good = explain_run(&point, runs, NULL, &explanation, why);
-    if (good && explanation.count > 0 && explanation.times[0].count > 0) {
-        const struct explain_figure *figure = &explanation.times[0].figures[0];
-        const char *name = curve_kinds[figure->curve].name;
-        bool single = point.setup.profile.curves[figure->curve].count == 1;
-        snprintf(
-            line, sizeof line,
-            "from %s on, %s gains nothing: %s binds, and 10 %% %s of it takes %.1f %% off a step "
-            "(--over %s%s)",
-            axis_label(&whatif->axes[0], idle, from, sizeof from), axis_title(&whatif->axes[0]),
-            name, figure->is_more ? "more" : "less", -100 * figure->better,
-            single ? "hardware." : "", single ? name : "link");
-        table_line("", line, out);
-    }
-    if (good) {
-        explanation_release(&explanation);
-    }
-    point_release(&point);
-    return good;
-}
-
-static bool whatif_report_print_findings(const struct whatif *whatif,
-                                         const struct whatif_findings *findings,
-                                         const struct run_context *runs, FILE *out,
-                                         struct error *why)
-{
-    if (findings->timed == 0) {
-        table_line("", whatif_words[whatif->figure].none, out);
-        return true;
-    }
-    print_best(whatif, findings, out);
-    return print_binding(whatif, runs, out, why);
-}
-
 /* "vllm over batch"; of an axis of systems, "over system". */
 static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 {
@@ -384,8 +318,8 @@ static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 }
 
 /* `view` names columns of whatif_columns(). */
-static bool whatif_report(const struct whatif *whatif, const struct table_view *view,
-                          const struct run_context *runs, FILE *out, struct error *why)
+static bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
+                          struct error *why)
 {
     struct whatif_findings findings = whatif_find(whatif);
     struct runs_notes *notes = runs_notes_create(why);
@@ -401,7 +335,11 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     }
     if (good) {
         fputc('\n', out);
-        good = whatif_report_print_findings(whatif, &findings, runs, out, why);
+        if (findings.timed > 0) {
+            print_best(whatif, &findings, out);
+        } else {
+            table_line("", whatif_words[whatif->figure].none, out);
+        }
         runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
@@ -473,7 +411,7 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
     }
     good = good &&
            (json ? output_flush(stdout, "standard output", why)
-                 : whatif_report(&whatif, view, with.study.runs, stdout, why)) &&
+                 : whatif_report(&whatif, view, stdout, why)) &&
            sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;
