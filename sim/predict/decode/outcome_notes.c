@@ -10,7 +10,6 @@
 #include "model/exchange.h"
 #include "model/sharding.h"
 #include "policy/policy.h"
-#include "policy/qsac.h"
 
 #include <math.h>
 #include <string.h>
@@ -182,20 +181,6 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
 
 /* ---- what hits rest on ---- */
 
-/* Do whole pages of the recording make up another selection? */
-static void note_pages(const struct setup *setup, const struct replay_plan *replay,
-                       struct result *result)
-{
-    double units = trace_header(setup->trace)->units, page = replay->errors[ASKS_OWN].page;
-    double chosen = page * fmax(1, floor(round(replay->selection * units) / page + 0.5)) / units;
-    if (page > 1 && fabs(chosen / replay->selection - 1) > 0.05) {
-        double context = (double)replay->context;
-        result_note(result, note_make(NOTE_pages_rounded,
-                                      note_whole((uint64_t)llround(replay->selection * context)),
-                                      note_whole((uint64_t)llround(chosen * context))));
-    }
-}
-
 /* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
@@ -206,7 +191,6 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
     enum retrieval_known known = retrieval_error_set(setup, &replay);
-    note_pages(setup, &replay, result);
     if (known == RETRIEVAL_ELSEWHERE) {
         result_note(result, note_plain(NOTE_retrieval_elsewhere));
     } else if (known == RETRIEVAL_PERFECT) {
