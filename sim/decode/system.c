@@ -12,7 +12,6 @@
 #include "core/files.h"
 #include "core/name.h"
 #include "core/named.h"
-#include "core/text.h"
 #include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
 #include "policy/policy.h"

@@ -1,6 +1,5 @@
 #include "store/schema.h"
 
-#include "core/files.h"
 #include "core/text.h"
 
 #include <errno.h>

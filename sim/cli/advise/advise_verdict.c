@@ -264,7 +264,8 @@ static void put_none(const struct advice *advice, struct frame *verdict)
 /* It brings KV or weights from outside HBM in each step, in code that runs. */
 static bool has_link(const struct search *search)
 {
-    return search->candidate->traits.offloads && !advice_on_paper(search);
+    return search->candidate->traits.offloads &&
+           strcmp(search->candidate->traits.available, "paper") != 0;
 }
 
 static void say_no_offload(const struct advice *advice, struct frame *verdict)

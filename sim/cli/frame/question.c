@@ -17,7 +17,6 @@
 #include "core/name.h"
 #include "core/named.h"
 #include "core/node.h"
-#include "core/text.h"
 #include "core/units.h"
 #include "predict/scenario/scenario_keys.h"
 

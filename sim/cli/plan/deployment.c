@@ -11,7 +11,6 @@
 #include "cli/frame/output.h"
 #include "core/array.h"
 #include "core/named.h"
-#include "core/node.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "model/sharding.h"

@@ -8,8 +8,6 @@
 #include "cli/frame/left_out.h"
 #include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
-#include "cli/runs/run_explained.h"
-#include "cli/runs/runs_text.h"
 #include "core/node.h"
 #include "core/quote.h"
 #include "core/text.h"

@@ -11,7 +11,6 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
-#include "cli/frame/question.h"
 #include "core/version.h"
 
 enum { OUTPUT };

@@ -12,7 +12,6 @@
 #include "decode/time/fetch.h"
 #include "decode/time/pipe.h"
 #include "decode/time/steady.h"
-#include "decode/time/stages.h"
 #include "model/sharding.h"
 
 const char *const pipeline_part_names[PART_COUNT] = {

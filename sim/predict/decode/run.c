@@ -6,7 +6,6 @@
 #include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "decode/plan/memory.h"
-#include "decode/replay/replay_kept.h"
 #include "decode/time/engine_step.h"
 #include "decode/time/prefill.h"
 #include "machine/profile.h"

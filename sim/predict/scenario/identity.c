@@ -2,7 +2,6 @@
  * are hashed one by one, because structs have padding. */
 #include "core/version.h"
 #include "machine/compose.h"
-#include "model/sharding.h"
 #include "predict/scenario/point.h"
 
 #include <inttypes.h>

@@ -601,11 +601,6 @@ bool advice_starts(const struct search *search)
     return search->candidate->traits.starts;
 }
 
-bool advice_on_paper(const struct search *search)
-{
-    return strcmp(search->candidate->traits.available, "paper") == 0;
-}
-
 const struct search *advice_best(const struct advice *advice,
                                  bool (*admits)(const struct search *search))
 {

@@ -135,9 +135,6 @@ enum tie advice_tie(const struct search *a, const struct search *b);
 const struct search *advice_best(const struct advice *advice,
                                  bool (*admits)(const struct search *search));
 
-/* Does the system exist on paper only? */
-bool advice_on_paper(const struct search *search);
-
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
 

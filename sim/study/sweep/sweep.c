@@ -485,12 +485,6 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
     return false;
 }
 
-bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)
-{
-    return failures->unfit == 0 || failures->unfit < failures->points ||
-           error_unmet(why, "nothing fits in the machine's memory; the rows say what it needs");
-}
-
 bool sweep_check(const struct result *results, uint32_t count, struct error *why)
 {
     struct sweep_failures failures = {.points = 0};

@@ -82,8 +82,5 @@ void sweep_count(struct sweep_failures *failures, const struct result *result);
 /* Fail if points failed; the error has their number and the first one's message. */
 bool sweep_all_ran(const struct sweep_failures *failures, struct error *why);
 
-/* Fail if there are points and none fits in memory. */
-bool sweep_any_fits(const struct sweep_failures *failures, struct error *why);
-
 /* sweep_all_ran() for a complete set of results. */
 bool sweep_check(const struct result *results, uint32_t count, struct error *why);
