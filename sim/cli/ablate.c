@@ -380,18 +380,6 @@ static void print_meaning(FILE *out)
     frame_columns_print("\ncolumns of the table, for --columns:", columns, DATA_COUNT, out);
 }
 
-/* All rows for programs: into the database if there is one, and printed if JSON was asked for. */
-static bool give_rows(const struct arguments *arguments, const struct ablation *ablation,
-                      struct store *store, struct error *why)
-{
-    struct frame *frame = ablate_frame(ablation, NULL, why);
-    const struct store_frame rows = {.table = "ablations", .frame = frame};
-    bool good = frame != NULL && (store == NULL || store_put_frames(store, &rows, 1, why)) &&
-                (!arguments_given(arguments, JSON) || frame_print_json(frame, stdout, why));
-    frame_destroy(frame);
-    return good;
-}
-
 static bool ablate_study(const struct arguments *arguments, struct question *question,
                          const struct table_view *view, struct error *why)
 {
@@ -401,8 +389,14 @@ static bool ablate_study(const struct arguments *arguments, struct question *que
     bool good = ablation_run(&question->scenario, &with, &ablation, why);
     progress_clear();
     /* A failed run is shown as a row like the others; the command then fails with its error. */
-    good = good && give_rows(arguments, &ablation, question->store, why) &&
-           (arguments_given(arguments, JSON) || ablate_report(&ablation, view, stdout, why)) &&
+    bool json = arguments_given(arguments, JSON);
+    struct frame *frame = good ? ablate_frame(&ablation, NULL, why) : NULL;
+    const struct store_frame rows = {.table = "ablations", .frame = frame};
+    good = frame != NULL &&
+           (question->store == NULL || store_put_frames(question->store, &rows, 1, why)) &&
+           (!json || frame_print_json(frame, stdout, why));
+    frame_destroy(frame);
+    good = good && (json || ablate_report(&ablation, view, stdout, why)) &&
            output_flush(stdout, "standard output", why) &&
            sweep_check(ablation.results, ablation.done, why);
     ablation_release(&ablation);

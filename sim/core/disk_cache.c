@@ -32,15 +32,6 @@ static const char set_up[] =
     "CREATE TABLE IF NOT EXISTS kept(key BLOB UNIQUE, value BLOB, put INTEGER PRIMARY KEY);"
     "SELECT key, value, put FROM kept LIMIT 1";
 
-/* Make the folder, and the one above it. */
-static void make_folders(const char *folder)
-{
-    char above[PATH_MAX];
-    text_copy(above, sizeof above, folder);
-    mkdir(dirname(above), 0700);
-    mkdir(folder, 0700);
-}
-
 /* SQLite would follow a link, and wait for the other end of a FIFO. */
 static bool is_plain_or_absent(const char *path, const char *ending)
 {
@@ -80,7 +71,10 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
         return NULL;
     }
     int length = snprintf(cache->path, sizeof cache->path, "%s/replays.db", folder);
-    make_folders(folder);
+    char above[PATH_MAX];
+    text_copy(above, sizeof above, folder);
+    mkdir(dirname(above), 0700);
+    mkdir(folder, 0700);
     if (length >= (int)sizeof cache->path || !is_plain_or_absent(cache->path, "") ||
         !is_plain_or_absent(cache->path, "-journal") || !open_database(cache)) {
         free(cache);

@@ -24,14 +24,6 @@ static int folder_length(const char *path)
     return slash != NULL ? (int)(slash + 1 - path) : 0;
 }
 
-/* Is this the folder of this process's descriptors? */
-static bool holds_descriptors(const char *folder)
-{
-    char real[PATH_MAX], own[PATH_MAX];
-    return realpath(folder, real) != NULL && realpath("/proc/self/fd", own) != NULL &&
-           strcmp(real, own) == 0;
-}
-
 /* The descriptor that a path names directly; -1 if it names none. */
 static int descriptor_of(const char *path)
 {
@@ -39,10 +31,11 @@ static int descriptor_of(const char *path)
     const char *name = path + folder_length(path);
     long number = strtol(name, &end, 10);
     snprintf(folder, sizeof folder, "%.*s", folder_length(path), path);
-    return end > name && *end == '\0' && number >= 0 && number <= INT_MAX &&
-                   holds_descriptors(folder)
-               ? (int)number
-               : -1;
+    char real[PATH_MAX], own[PATH_MAX];
+    bool in_own = realpath(folder, real) != NULL && realpath("/proc/self/fd", own) != NULL &&
+                  strcmp(real, own) == 0;
+    return in_own && end > name && *end == '\0' && number >= 0 && number <= INT_MAX ? (int)number
+                                                                                    : -1;
 }
 
 /* Replace a link by its target. Returns 0, or an errno: EINVAL or ENOENT if it is no link. */
@@ -87,14 +80,6 @@ static bool still_named(const struct unfinished *file)
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-static bool unfinished_lock(const struct unfinished *file, struct error *why)
-{
-    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-        return true;
-    }
-    return error_set(why, file->path, 0, "is being written by another command");
-}
-
 static bool in_the_way(const struct unfinished *file, struct error *why)
 {
     error_set(why, file->name, 0, "is in the way: not a file that an interrupted command left");
@@ -120,8 +105,11 @@ static bool open_locked(struct unfinished *file, struct error *why)
         if (file->fd >= 0) {
             close(file->fd);
         }
-        if (!unfinished_open_named(file, why) || !unfinished_lock(file, why)) {
+        if (!unfinished_open_named(file, why)) {
             return false;
+        }
+        if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            return error_set(why, file->path, 0, "is being written by another command");
         }
     } while (!still_named(file));
     struct stat

@@ -258,14 +258,6 @@ static enum model_part_id part_of(const struct model_operator *op)
     return op->grouped ? PART_EXPERTS : PART_MIXERS;
 }
 
-static struct model alone(const struct model *model)
-{
-    struct model copy = *model;
-    copy.tensor_parallel = 1;
-    copy.parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
-    return copy;
-}
-
 static void count_weights(const struct model *model, uint32_t layer, uint64_t batch, bool active,
                           struct model_part *parts)
 {
@@ -290,8 +282,11 @@ static void weigh_bytes(const struct model *model, uint32_t layer, struct model_
 
 void model_parts(const struct model *model, struct model_part parts[MODEL_PARTS])
 {
-    struct model own = alone(model), values = own;
+    struct model own = *model, values;
     uint64_t encoders = model->extras.encoders, rows = model->hidden;
+    own.tensor_parallel = 1;
+    own.parallel = (struct model_parallel){.data = 1, .experts = 1, .pipeline = 1};
+    values = own;
     values.weights = values.experts = DTYPE_BF16;
     memset(parts, 0, MODEL_PARTS * sizeof *parts);
     for (uint32_t l = 0; l < model->layer_count; l++) {

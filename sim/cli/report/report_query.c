@@ -81,17 +81,6 @@ static bool append_files(const struct plot_statement *statement, const char *end
                        : plot_copy_file("plots", statement->end, "sql", out, why);
 }
 
-/* Lines of the files are indented, but for those that begin or end a table, comments, and the SELECT
- * behind the last table. The line after `text` that begins something. */
-static const char *next_begin(const char *text)
-{
-    do {
-        text += strcspn(text, "\n");
-        text += strspn(text, "\n");
-    } while (*text == ' ' || *text == ')');
-    return text;
-}
-
 /* Make each table of the WITH a table of the connection, under its name and a hash of all text up to
  * its end, on which alone its rows depend: if an earlier statement made it, it is there already. A
  * view gives it its name. SQLite would compile a table of a WITH anew wherever it is named, and
@@ -103,7 +92,13 @@ static void append_tables(const char *text, FILE *out)
     fputs("PRAGMA query_only = 0;\n", out);
     for (; strncmp(text, "SELECT", 6) != 0; text = next) {
         const char *table = text + strspn(text, ", ");
-        next = next_begin(text);
+        /* Lines of the files are indented, but for those that begin or end a table, comments, and the SELECT
+         * behind the last table. */
+        next = text;
+        do {
+            next += strcspn(next, "\n");
+            next += strspn(next, "\n");
+        } while (*next == ' ' || *next == ')');
         if (*table == '-') {
             continue;
         }

@@ -43,15 +43,6 @@ static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
     return snapped > 0 ? snapped : step;
 }
 
-static uint64_t entry_count(const struct setup *setup)
-{
-    const struct mechanisms *m = setup->mechanisms;
-    if (m->retrieval == RETRIEVAL_CLUSTERS) {
-        return cluster_count(setup->context, m);
-    }
-    return (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
-}
-
 /* HBM left for the cache. Sets the cache of all heads to one block on the way. */
 static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
@@ -117,7 +108,10 @@ static void size_selection(const struct setup *setup, struct head_sizes *out)
 {
     const struct mechanisms *m = setup->mechanisms;
     double share = setup_share(setup, &m->selection);
-    out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
+    out->entries = !setup_retrieves(setup) ? 0
+                   : m->retrieval == RETRIEVAL_CLUSTERS
+                       ? cluster_count(setup->context, m)
+                       : (setup->context + m->retrieval_tokens - 1) / m->retrieval_tokens;
     out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
     out->selected_tokens =
         m->retrieval == RETRIEVAL_CLUSTERS
@@ -425,19 +419,16 @@ struct pinned_parts {
 
 #define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
 
-static double round_up(const struct setup *setup, double bytes)
-{
-    if (setup->mechanisms->pinned_rounding == PINNED_PAGES) {
-        return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
-    }
-    int exponent;
-    return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
-}
-
 /* The padding of `bytes` in `pieces` of equal size. */
 static double padding(const struct setup *setup, double bytes, double pieces)
 {
-    return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
+    double piece = bytes / pieces;
+    int exponent;
+    double up = setup->mechanisms->pinned_rounding == PINNED_PAGES
+                    ? ceil(piece / PAGE_BYTES) * PAGE_BYTES
+                : frexp(piece, &exponent) == 0.5 ? piece
+                                                 : ldexp(1, exponent);
+    return bytes > 0 ? pieces * (up - piece) : 0;
 }
 
 static double weight_padding(const struct setup *setup)

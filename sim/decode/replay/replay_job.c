@@ -41,14 +41,6 @@ static uint32_t *assigned_instance(const struct replay_instances *set, uint32_t 
     return &set->instance_of[row * set->job->plan->kv_heads + head];
 }
 
-static bool replay_instances_same_policy(const struct replay_plan *a, const struct replay_plan *b)
-{
-    const double *x = a->policy_values, *y = b->policy_values;
-    return a->policy == b->policy &&
-           (x == y ||
-            (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0));
-}
-
 /* The instance of this stream and head, and the part's policy and capacity; created if missing. */
 static uint32_t find_instance(struct replay_instances *set, const struct replay_part *part,
                               uint32_t stream, const struct replay_head *head)
@@ -58,10 +50,13 @@ static uint32_t find_instance(struct replay_instances *set, const struct replay_
     for (uint32_t i = set->first_of_stream[stream]; i != REPLAY_NO_INSTANCE; i = set->all[i].next) {
         struct replay_instance *instance = &set->all[i];
         const struct replay_head *other = &instance->head;
+        const double *x = instance->plan->policy_values, *y = plan->policy_values;
         if (other->importance == head->importance && other->queries == head->queries &&
             memcmp(other->query_importance, head->query_importance,
                    head->queries * sizeof(float)) == 0 &&
-            replay_instances_same_policy(instance->plan, plan) &&
+            instance->plan->policy == plan->policy &&
+            (x == y ||
+             (x != NULL && y != NULL && memcmp(x, y, POLICY_MOST_PARAMS * sizeof *x) == 0)) &&
             (any || instance->capacity == part->capacity)) {
             bool less = part->capacity < instance->capacity;
             instance->capacity = less ? part->capacity : instance->capacity;

@@ -245,14 +245,6 @@ static bool build_step(struct pipe *pipe, struct error *why)
     return true;
 }
 
-/* Make room for all steps. They have about as many tasks as the first; one with more misses may have more. */
-static bool reserve_steps(struct pipe *pipe, struct error *why)
-{
-    size_t tasks = (pipe->mark_count + pipe->mark_count / 8) * pipe->steps;
-    return array_reserve(&pipe->marks, &pipe->mark_capacity, tasks, sizeof *pipe->marks, why) &&
-           engine_reserve(pipe->engine, tasks, why);
-}
-
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, const struct stop_flag *stop, struct error *why)
 {
@@ -263,7 +255,14 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
         return false;
     }
     for (pipe->step = 0; pipe->step < pipe->steps; pipe->step++) {
-        if (!build_step(pipe, why) || (pipe->step == 0 && !reserve_steps(pipe, why))) {
+        if (!build_step(pipe, why)) {
+            return false;
+        }
+        /* All steps have about as many tasks as the first; one with more misses may have more. */
+        size_t tasks = (pipe->mark_count + pipe->mark_count / 8) * pipe->steps;
+        if (pipe->step == 0 &&
+            (!array_reserve(&pipe->marks, &pipe->mark_capacity, tasks, sizeof *pipe->marks, why) ||
+             !engine_reserve(pipe->engine, tasks, why))) {
             return false;
         }
     }

@@ -97,14 +97,6 @@ static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task
     return work_put_kernel(pipe, PART_COMPUTE, kernel, kernels, after, NULL, why);
 }
 
-static bool prefill_put_index(struct pipe *pipe, struct error *why)
-{
-    struct indexing indexing = pass_indexing(pipe);
-    struct kernel kernel = index_build(pipe->setup, &indexing);
-    return kernel.ns == 0 ||
-           work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why);
-}
-
 /* The GPU's time for a whole pass. */
 static double pass_ns(const struct pipe *pipe)
 {
@@ -158,13 +150,17 @@ static bool put_pass(struct pipe *pipe, struct error *why)
         bytes += cohorts[i] * prefill_leaving_bytes(&pipe->setups[i], pipe->plan, pipe->layer, i,
                                                     pipe->plan->cohorts[i].prompt);
     }
+    struct indexing indexing = pass_indexing(pipe);
+    struct kernel kernel = index_build(pipe->setup, &indexing);
     return stream_put_weights(pipe, pipe->layer, why) &&
            put_operators(pipe, MODEL_PRE, stream_weights(pipe), why) &&
            stage_overhead(pipe, pipe->layer, why) &&
            (bytes == 0 || disk_put_leaving(pipe, bytes, &left, why)) &&
            (bytes == 0 || pipe->mechanisms->copy == COPY_ASYNCHRONOUS ||
             work_put_thread(pipe, PART_LINK, 0, left, work_trust, NULL, why)) &&
-           put_host_index(pipe, left, why) && prefill_put_index(pipe, why) &&
+           put_host_index(pipe, left, why) &&
+           (kernel.ns == 0 ||
+            work_put_kernel(pipe, PART_RETRIEVAL, kernel, 1, ENGINE_NONE, NULL, why)) &&
            work_put_kernel(pipe, PART_COMPUTE, prefill_attention_work(pipe),
                            cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND), ENGINE_NONE, NULL,
                            why) &&
