@@ -128,6 +128,16 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (entry == NULL && args == NULL && command == NULL) {
         return true;
     }
+    const struct node *limits = node_find(map, "resources.limits");
+    for (size_t i = 0; limits != NULL && i < limits->count; i++) {
+        const char *key = limits->children[i]->key;
+        if (key != NULL && (strncmp(key, "nvidia.com/mig", 14) == 0 ||
+                            strcmp(key, "nvidia.com/gpu.shared") == 0)) {
+            error_set(why, map->file, visitor->before + limits->line,
+                      "'%s': a slice of a GPU is not modelled", key);
+            return error_expect(why, "whole GPUs");
+        }
+    }
     struct container_command written = {.line = map->line};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {

@@ -332,8 +332,9 @@ static bool is_in_use(const struct settings_line *in, const struct server_option
         return strcmp(value, "False") == 0;
     }
     static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
-    bool on = in->chosen || strcmp(value, "True") == 0 ||
-              (option->usual != NULL && strcmp(value, option->usual) != 0);
+    bool usual = option->usual != NULL && strcmp(value, option->usual) == 0;
+    bool on =
+        (in->chosen && !usual) || strcmp(value, "True") == 0 || (option->usual != NULL && !usual);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
         on = on && strcmp(value, off[i]) != 0;
     }

@@ -346,6 +346,16 @@ static const struct {
      "x.sh:1: a loop or a function may start several servers"},
     {"a command on several machines", "x.sh", "pdsh -w n[1-4] vllm serve m\n",
      "x.sh:1: a loop or a function may start several servers"},
+    {"all of a connector's settings", "log",
+     "non-default args: {'model': 'm', 'kv_transfer_config': KVTransferConfig(kv_connector='OffloadingConnector', "
+     "kv_role='kv_both', kv_parallel_size=1, kv_connector_extra_config={'cpu_bytes_to_use': 40000000000})}\n",
+     "model=m system=vllm-offload host_memory=40000000000B"},
+    {"a slice of a GPU", "x.yaml",
+     "spec: {containers: [{" IMAGE
+     ", args: [m], resources: {limits: {nvidia.com/mig-3g.40gb: 1}}}]}\n",
+     "x.yaml:1: 'nvidia.com/mig-3g.40gb': a slice of a GPU is not modelled"},
+    {"a slice of Slurm's", "x.sh", "#SBATCH --gres=gpu:a100_3g.40gb:1\nvllm serve m\n",
+     "x.sh:1: a slice of a GPU is not modelled"},
     {"tasks of Slurm", "x.sh", "#SBATCH --ntasks=4\nsrun vllm serve m\n",
      "x.sh:2: a loop or a function may start several servers"},
     {"an array of Slurm", "x.sh", "#SBATCH --array=0-3\nvllm serve m\n",
