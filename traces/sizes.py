@@ -3,7 +3,7 @@
 
     traces/sizes.py [PROGRAM]
 
-Prints the tables of docs/bands.md ("The size of a model"), and the constants of sim/predict/families.c.
+Prints the tables of docs/bands.md ("The size of a model").
 
 A model's figure is the mean logit of its hits, over the recorded texts or the published contexts. Logits are regressed
 on the logarithm of the number of parameters. A model of another size lies in the line's prediction band with CHANCE of
@@ -87,9 +87,6 @@ def main():
     for cache, line in lines.items():
         print(f'\nLRU, {cache[:-1]} %: {line.slope:+.2f} logits for ten times the parameters, '
               f'{line.slope - line.slope_half:+.2f} to {line.slope + line.slope_half:+.2f} ({100 * CHANCE:.0f} %)')
-    line = lines['30%']
-    print(f'\nmodel_size.c: .models = {line.count}, .mean_size = {line.mean_x:.4f}, .squares = {line.squares:.4f}, '
-          f'.mean = {line.mean_y:.4f}, .slope = {line.slope:.4f}, .half = {line.half:.4f}')
 
 
 if __name__ == '__main__':

@@ -164,32 +164,6 @@ bool families_write_masses(const struct result *results, uint32_t count, struct 
     return out->masses != NULL;
 }
 
-/* As traces/sizes.py prints it: of five models, the mean logarithm of their billions of parameters,
- * the sum of squares about it, the mean logit, its slope, and half the band at the mean without the
- * uncertainty of the line. */
-static const struct {
-    double models, mean_size, squares, mean, slope, half;
-} line = {.models = 5,
-          .mean_size = 0.0650,
-          .squares = 3.3446,
-          .mean = 2.3028,
-          .slope = 0.2705,
-          .half = 0.7555};
-
-static double model_size_share(double logit)
-{
-    return 1 / (1 + exp(-logit));
-}
-
-void model_size_hits(double parameters, double *least, double *most)
-{
-    double away = log10(parameters / 1e9) - line.mean_size;
-    double centre = line.mean + line.slope * away;
-    double half = line.half * sqrt(1 + 1 / line.models + away * away / line.squares);
-    *least = model_size_share(centre - half);
-    *most = model_size_share(centre + half);
-}
-
 /* ---- members ---- */
 
 /* A run with the trace of one family, or with the only trace. */
@@ -357,10 +331,8 @@ static void note_recorded(const struct point *point, uint32_t families, struct r
     const struct drafts *drafts = &setup->drafts;
     bool ok = result_ok(result) && families > 1 && point_is_ensemble(point);
     if (ok && setup_asks_trace(setup)) {
-        double least, most, parameters = (double)model_parameters(&setup->model);
-        model_size_hits(parameters, &least, &most);
-        result_note(result, note_make(NOTE_model_size, note_real(parameters / 1e9),
-                                      note_real(100 * least), note_real(100 * most)));
+        double billions = (double)model_parameters(&setup->model) / 1e9;
+        result_note(result, note_make(NOTE_model_size, note_real(billions)));
     }
     if (ok && mechanisms_policy(setup->mechanisms)->needs_queries) {
         result_note(result, note_plain(NOTE_eta_carried));
