@@ -603,7 +603,8 @@ bool server_command_read(struct server_text *said, const char *line)
     const char *rest = line + strspn(line, " \t"), *tasks = strstr(line, "--ntasks");
     bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
     said->tasks = said->tasks || (slurm && tasks != NULL && first_number(tasks) > 1);
-    if (slurm && fnmatch("*[0-9]g.[0-9]*gb*", line, 0) == 0) {
+    if ((slurm && fnmatch("*[0-9]g.[0-9]*gb*", line, 0) == 0) ||
+        fnmatch("*--gpus*device=[0-9]:[0-9]*", line, 0) == 0) {
         error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
     }
     if (slurm && strstr(line, "--array") != NULL && !server_text_overrides(said, "replicas")) {
