@@ -141,16 +141,6 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
            trace_hash(report->trace, &report->hash, why);
 }
 
-static bool source_open(const struct arguments *arguments, struct curve_report *report,
-                        struct error *why)
-{
-    uint32_t count;
-    *report = (struct curve_report){.source = arguments_operands(arguments, &count)[0]};
-    const char *suffix = strrchr(report->source, '.');
-    bool ids = suffix != NULL && strcmp(suffix, ".u32") == 0;
-    return (ids ? open_ids : open_trace)(arguments, report, why);
-}
-
 /* ---- policies ---- */
 
 static bool read_policy(const char *text, struct policy_curves *curves, struct error *why)
@@ -580,11 +570,14 @@ static bool curve_store(const struct curve_report *report, struct store *store, 
 /* The database is opened first, so that a bad path fails before the computation. */
 static bool curve_run(const struct arguments *arguments, struct error *why)
 {
-    struct curve_report report;
+    uint32_t count;
+    struct curve_report report = {.source = arguments_operands(arguments, &count)[0]};
     struct store *store = NULL;
+    const char *suffix = strrchr(report.source, '.');
+    bool ids = suffix != NULL && strcmp(suffix, ".u32") == 0;
     bool ok =
-        source_open(arguments, &report, why) && database_open(arguments, &store, why) &&
-        fill_report(arguments, &report, why) &&
+        (ids ? open_ids : open_trace)(arguments, &report, why) &&
+        database_open(arguments, &store, why) && fill_report(arguments, &report, why) &&
         (store == NULL || curve_store(&report, store, why)) &&
         (arguments_given(arguments, JSON) ? curve_print_json : curve_print_table)(&report, why);
     store_close(store);

@@ -67,16 +67,6 @@ static const struct frame_column system_columns[] = {
     {.key = "what", .title = "what it is", .wrap = true},
 };
 
-/* As recorded decodes say (traces/README.md, "Questions about something far back"): what drops KV
- * keeps as much attention mass as others while a text goes on, as in a chat, and less where a
- * question goes back. Of a policy that chooses what the CPU attends to, none was recorded. */
-static const char *system_use(const struct mechanisms *mechanisms)
-{
-    bool chooses = mechanisms_offload(mechanisms) && mechanisms_policy(mechanisms)->chooses_own;
-    bool lossy = strcmp(mechanisms_lossless(mechanisms), "lossy") == 0;
-    return !lossy ? "all" : !chooses ? "questions" : mechanisms_drop(mechanisms) ? "chat" : "-";
-}
-
 static bool add_system(struct frame *frame, const char *name, const char *part, struct error *why)
 {
     (void)part;
@@ -88,7 +78,15 @@ static bool add_system(struct frame *frame, const char *name, const char *part, 
     const char *where = info.reference ? "to compare with, not to serve with" : info.where;
     bool ok = mechanisms != NULL;
     if (ok) {
-        const char *use = system_use(mechanisms);
+        /* As recorded decodes say (traces/README.md, "Questions about something far back"): what drops KV keeps
+         * as much attention mass as others while a text goes on, as in a chat, and less where a question goes
+         * back. Of a policy that chooses what the CPU attends to, none was recorded. */
+        bool chooses = mechanisms_offload(mechanisms) && mechanisms_policy(mechanisms)->chooses_own;
+        bool lossy = strcmp(mechanisms_lossless(mechanisms), "lossy") == 0;
+        const char *use = !lossy                        ? "all"
+                          : !chooses                    ? "questions"
+                          : mechanisms_drop(mechanisms) ? "chat"
+                                                        : "-";
         frame_add(frame, (const char *[]){name, info.available, info.lossless, use}, 4);
         frame_textf(frame, 4, "%s (%s)%s%s", info.summary, info.paper, where[0] != '\0' ? "; " : "",
                     where);

@@ -54,17 +54,6 @@ static void put_head_stats(const struct trace *trace, const struct trace_stats *
     json_end(json, '}');
 }
 
-static void put_locality(const struct trace *trace, const struct fit_locality *locality,
-                         struct json_writer *json)
-{
-    json_begin(json, "near", '[');
-    for (int width = 0; has_neighbours(trace) && width < PROFILE_WIDTHS; width++) {
-        json_put_number(json, NULL, locality->near[width], DIGITS);
-    }
-    json_end(json, ']');
-    json_put_number(json, "alike", has_others(trace) ? locality->alike : (double)NAN, DIGITS);
-}
-
 static void stats_command_print_json(const struct trace *trace,
                                      const struct stats_command_measured *measured)
 {
@@ -78,7 +67,13 @@ static void stats_command_print_json(const struct trace *trace,
     for (int f = 0; f < TRACE_FIGURES; f++) {
         json_put_number(&json, trace_figures[f].name, stats->overall[f], DIGITS);
     }
-    put_locality(trace, &measured->locality, &json);
+    const struct fit_locality *locality = &measured->locality;
+    json_begin(&json, "near", '[');
+    for (int width = 0; has_neighbours(trace) && width < PROFILE_WIDTHS; width++) {
+        json_put_number(&json, NULL, locality->near[width], DIGITS);
+    }
+    json_end(&json, ']');
+    json_put_number(&json, "alike", has_others(trace) ? locality->alike : (double)NAN, DIGITS);
     json_begin(&json, "heads", '[');
     for (uint32_t head = 0; head < stats->heads; head++) {
         put_head_stats(trace, stats, head, &json);

@@ -155,15 +155,6 @@ static bool scenario_check_names(const struct node *sweep, struct error *why)
     return good;
 }
 
-static bool any_value(const struct node *list, enum node_kind kind)
-{
-    bool any = false;
-    for (size_t i = 0; i < list->count; i++) {
-        any = any || list->children[i]->kind == kind;
-    }
-    return any;
-}
-
 /* The value in `said` that a swept one replaces: of two maps one inside them. What is said inside of a
  * machine applies beside a swept name. */
 static const struct node *said_twice(const struct node *said, const struct node *swept,
@@ -227,9 +218,12 @@ static bool settle_sweep(struct node *root, const struct node *layer, struct err
     }
     for (size_t i = sweep->count; i-- > 0;) {
         const struct node *list = sweep->children[i], *said = find_swept(layer, list, &inside);
+        bool empty = false;
+        for (size_t j = 0; j < list->count; j++) {
+            empty = empty || list->children[j]->kind == NODE_NULL;
+        }
         bool swept_anew = !own && node_get(node_get(layer, "sweep"), list->key) != NULL;
-        if (said == NULL || (own && (said->kind == NODE_NULL || any_value(list, NODE_NULL))) ||
-            (inside && swept_anew)) {
+        if (said == NULL || (own && (said->kind == NODE_NULL || empty)) || (inside && swept_anew)) {
             continue;
         }
         if (own || inside) {
