@@ -24,9 +24,7 @@ enum { MEASURED_FILE, ROW };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
-                       "measurements of a server: a benchmark of vLLM or SGLang, or a "
-                       "JSON line per request with queued_ts, first_token_ts and "
-                       "last_token_ts in seconds, and output_toks",
+                       "measurements of a server: what a benchmark of vLLM or SGLang wrote",
                        .required = true},
     [ROW] = {"--row", NULL,
              "print instead a row for a file of measured servers (scenarios/measured)"},

@@ -1,4 +1,4 @@
-/* The figures of a summary are read by key; from single requests the same figures are computed. */
+/* The figures of a summary are read by key; from the details of requests those that it lacks are computed. */
 
 #include "study/papers/measured_server.h"
 
@@ -185,8 +185,7 @@ static bool read_summary(const json_t *object, const char *path, struct measured
     }
     if (!any) {
         error_set(why, path, 0, "no figure that a run predicts");
-        return error_expect(why, "output of vLLM's or SGLang's benchmark (mean_ttft_ms, ...), or "
-                                 "a JSON line per request (queued_ts, first_token_ts, ...)");
+        return error_expect(why, "output of vLLM's or SGLang's benchmark (mean_ttft_ms, ...)");
     }
     /* "inf" is vLLM's word for all at once, "trace" SGLang's for as recorded. */
     out->rate = json_is_string(rate) && strcmp(json_string_value(rate), "inf") == 0
@@ -206,121 +205,32 @@ static bool read_summary(const json_t *object, const char *path, struct measured
             measured_number(object, "request_rate", path, 0, &out->rate, why));
 }
 
-/* ---- requests ---- */
-
-/* The stamps of a request in seconds; `arrival` NAN: absent. */
-struct stamps {
-    double arrival, queued, first, last, tokens;
-};
-
-/* What a file is read into. */
-struct measured_reading {
-    const char *path;
-    int objects; /* so far */
-    struct stamps *all;
-    size_t count, capacity;
-    struct request_times times;
-};
-
-static bool add_request(const json_t *object, struct measured_reading *reading, struct error *why)
-{
-    struct stamps at;
-    const char *path = reading->path;
-    int line = reading->objects;
-    if (!measured_number(object, "arrival_time", path, line, &at.arrival, why) ||
-        !measured_number(object, "queued_ts", path, line, &at.queued, why) ||
-        !measured_number(object, "first_token_ts", path, line, &at.first, why) ||
-        !measured_number(object, "last_token_ts", path, line, &at.last, why) ||
-        !measured_number(object, "output_toks", path, line, &at.tokens, why)) {
-        return false;
-    }
-    if (!(at.first >= at.queued && at.last >= at.first && at.tokens >= 1)) {
-        error_set(why, path, line, "no served request");
-        return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
-                                 "output_toks");
-    }
-    if (!array_reserve(&reading->all, &reading->capacity, reading->count + 1, sizeof at, why)) {
-        return false;
-    }
-    reading->all[reading->count++] = at;
-    return true;
-}
-
-static bool sum_up_stamps(struct measured_reading *reading, struct measured *out, struct error *why)
-{
-    double apart =
-        INFINITY; /* the queue's clock is later than the arrivals'; NAN: not all have both */
-    double start = INFINITY, end = 0, tokens = 0;
-    for (size_t i = 0; i < reading->count; i++) {
-        double own = reading->all[i].queued - reading->all[i].arrival;
-        apart = isnan(own) || isnan(apart) ? (double)NAN : fmin(apart, own);
-    }
-    for (size_t i = 0; i < reading->count; i++) {
-        const struct stamps *at = &reading->all[i];
-        double sent = isnan(apart) ? at->queued : at->arrival + apart;
-        if (!add_answer(&reading->times, 1e3 * (at->first - sent), 1e3 * (at->last - sent),
-                        at->tokens, why)) {
-            return false;
-        }
-        start = fmin(start, sent);
-        end = fmax(end, at->last);
-        tokens += at->tokens;
-    }
-    out->tool = "requests";
-    out->requests = (double)reading->count;
-    out->value[MEASURED_RATE] = end > start ? tokens / (end - start) : NAN;
-    return true;
-}
-
 /* ---- the file ---- */
 
-/* A file is one summary, or requests only. */
-static bool take_object(struct measured_reading *reading, const json_t *object,
+/* One object, over one line or several. */
+static bool read_object(FILE *file, const char *path, struct request_times *times,
                         struct measured *out, struct error *why)
 {
-    bool request = json_object_get(object, "first_token_ts") != NULL;
-    if (!json_is_object(object)) {
-        return error_set(why, reading->path, reading->objects, "not a JSON object");
-    }
-    if (request && reading->count + 1 == (size_t)reading->objects) {
-        return add_request(object, reading, why);
-    }
-    if (reading->objects == 1) {
-        return read_details(object, reading->path, &reading->times, why) &&
-               read_summary(object, reading->path, out, why);
-    }
-    error_set(why, reading->path, reading->objects, "a second run");
-    return error_expect(why, "one run: remove the line of the other");
-}
-
-/* Objects follow each other, a line each or over several; errors count them as lines. */
-static bool read_objects(FILE *file, struct measured_reading *reading, struct measured *out,
-                         struct error *why)
-{
     json_error_t fault;
-    bool good = true;
     int c;
+    json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
+    if (object == NULL) {
+        return error_set(why, path, fault.line, "invalid JSON: %s", fault.text);
+    }
+    bool good = read_details(object, path, times, why) && read_summary(object, path, out, why);
+    json_decref(object);
     while (good && (c = getc(file)) != EOF) {
-        if (strchr(" \n\r\t", c) != NULL) {
-            continue;
+        if (strchr(" \n\r\t", c) == NULL) {
+            error_set(why, path, 0, "a second run");
+            return error_expect(why, "one run: remove the line of the other");
         }
-        ungetc(c, file);
-        json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
-        reading->objects++;
-        good = object != NULL ? take_object(reading, object, out, why)
-                              : error_set(why, reading->path, reading->objects + fault.line - 1,
-                                          "invalid JSON: %s", fault.text);
-        json_decref(object);
     }
-    if (good && reading->objects == 0) {
-        return error_set(why, reading->path, 0, "is empty");
-    }
-    return good && (reading->count == 0 || sum_up_stamps(reading, out, why));
+    return good;
 }
 
 bool measured_read(const char *path, struct measured *out, struct error *why)
 {
-    struct measured_reading reading = {.path = path};
+    struct request_times times = {0};
     struct stat status;
     char start[3];
     FILE *file = fopen(path, "r");
@@ -338,11 +248,10 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     if (text_mark(start, fread(start, 1, sizeof start, file)) == 0) {
         rewind(file);
     }
-    bool ok = read_objects(file, &reading, out, why) && sum_up(&reading.times, path, out, why);
+    bool ok = read_object(file, path, &times, out, why) && sum_up(&times, path, out, why);
     for (int of = 0; of < TIMES; of++) {
-        free(reading.times.of[of].ms);
+        free(times.of[of].ms);
     }
-    free(reading.all);
     fclose(file);
     return ok;
 }

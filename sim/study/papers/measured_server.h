@@ -3,12 +3,7 @@
  *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...; with
  *                      `--save-detailed` also ttfts, itls and output_lens of each request
  *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...; with
- *                      `--output-details` the same lists
- *   requests           JSON lines, one per request: input_toks, output_toks, and queued_ts,
- *                      first_token_ts and last_token_ts in seconds (LLMServingSim's bench). With
- *                      arrival_time, also in seconds, times count from then. The two stamps may be
- *                      of different clocks, so of all requests the one that waited shortest between
- *                      them counts as one that did not wait */
+ *                      `--output-details` the same lists */
 #pragma once
 
 #include <jansson.h>
