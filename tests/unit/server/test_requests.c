@@ -190,6 +190,13 @@ static void a_benchmark_that_kept_requests_is_a_workload(void **state)
     assert_int_equal(requests.count, 1);
     assert_false(requests.arrive);
     requests_release(&requests);
+    /* Of a closed loop the times are those of the server that was measured. */
+    assert_true(
+        read_text("{\"input_lens\": [5, 6], \"output_lens\": [3, 1], \"start_times\": [10, 11],"
+                  " \"max_concurrency\": 1}",
+                  0));
+    assert_false(requests.arrive);
+    requests_release(&requests);
     const char *const wrong[] = {
         "{\"input_lens\": [5, 6], \"output_lens\": [3]}",
         "{\"input_lens\": [5, 6]}",
