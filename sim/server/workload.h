@@ -60,7 +60,7 @@ struct workload {
     int api;                            /* enum workload_api */
     int compile;                        /* enum server_compile */
     uint64_t sequences, batched_tokens; /* at most, in one step */
-    uint64_t graph_sequences;           /* at most, in a CUDA graph; 0: the engine's */
+    uint64_t graph_sequences;           /* at most, in a CUDA graph; 0: not stated */
     int overlap;                        /* of steps: 0 the engine's, 1 no, 2 yes */
     uint64_t request_tokens;            /* most of a prompt and its output together; 0: no limit */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */

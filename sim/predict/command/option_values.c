@@ -211,7 +211,8 @@ static void take_stated(const struct server_option *option, const char *value,
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said)
 {
-    if (value[0] != '\0' && strcmp(value, "None") != 0 && strcmp(value, "null") != 0) {
+    bool list = value[0] == '[' && !said->typed; /* a log says the largest, too */
+    if (value[0] != '\0' && !list && strcmp(value, "None") != 0 && strcmp(value, "null") != 0) {
         take_stated(option, value, said);
     }
 }

@@ -134,6 +134,14 @@ static void take_map(struct server_text *said, const char *name, const struct no
             refuse_unknown(said, path, path);
         } else if (option->value == SERVER_VALUE_NONE || child->kind == NODE_SCALAR) {
             take(said, option, path, child->text);
+        } else if (child->count > 0 && child->children[0]->text != NULL && option->sets != NULL &&
+                   strcmp(option->sets, "graph_sequences") == 0) { /* the largest of all sizes */
+            const struct node *most = child->children[0];
+            for (size_t j = 1; j < child->count; j++) {
+                const struct node *size = child->children[j];
+                most = size->text != NULL && atoi(size->text) > atoi(most->text) ? size : most;
+            }
+            take(said, option, path, most->text);
         } else if (child->kind == NODE_LIST) {
             error_expect(server_text_refuse(said, "'%s' is a list", path), "%s",
                          server_setting_expected(option));

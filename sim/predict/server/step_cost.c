@@ -26,7 +26,7 @@ struct step_cost {
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
     bool launches[2];                /* of a step without and with prompts */
-    uint64_t graph_sequences;        /* more of them have no graph; 0: no limit */
+    uint64_t graph_sequences;        /* more of them have no graph; 0: not stated */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct surface *products;            /* of prompts, by the rows of a rank */
