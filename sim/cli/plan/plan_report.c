@@ -134,8 +134,8 @@ static void say_name(const struct planning *planning, const struct search *searc
                      char text[PLAN_ANSWER])
 {
     bool differ = plan_machines_differ(planning);
-    text_append(text, PLAN_ANSWER, "%s%s%s", candidate_name(search->candidate), differ ? " on " : "",
-                differ ? search->candidate->machine : "");
+    text_append(text, PLAN_ANSWER, "%s%s%s", candidate_name(search->candidate),
+                differ ? " on " : "", differ ? search->candidate->machine : "");
 }
 
 /* What a lossy winner attends to: the answer must not sound as if nothing were lost. */

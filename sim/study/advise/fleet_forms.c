@@ -174,20 +174,8 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
     return good;
 }
 
-static bool fleet_forms_check_any(const struct fleet_size *fleet, struct error *why)
-{
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        if (fleet->forms[i].refused[0] == '\0') {
-            return true;
-        }
-    }
-    return error_set(why, NULL, 0, "no server is possible: %s",
-                     fleet->count > 0 ? fleet->forms[fleet->count - 1].refused
-                                      : "every system is left out");
-}
-
-/* Dollars cannot be compared with numbers of GPUs. A form that cannot be has no price. */
-static bool check_prices(const struct fleet_size *fleet, struct error *why)
+/* Can a form be? Dollars cannot be compared with numbers of GPUs; a form that cannot be has no price. */
+static bool check_forms(const struct fleet_size *fleet, struct error *why)
 {
     const struct fleet_form *priced = NULL, *unpriced = NULL;
     for (uint32_t i = 0; i < fleet->count; i++) {
@@ -195,6 +183,11 @@ static bool check_prices(const struct fleet_size *fleet, struct error *why)
         if (form->refused[0] == '\0') {
             *(form->price > 0 ? &priced : &unpriced) = form;
         }
+    }
+    if (priced == NULL && unpriced == NULL) {
+        return error_set(why, NULL, 0, "no server is possible: %s",
+                         fleet->count > 0 ? fleet->forms[fleet->count - 1].refused
+                                          : "every system is left out");
     }
     if (priced == NULL || unpriced == NULL) {
         return true;
@@ -223,7 +216,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
         good = out->candidates[i].left_out[0] != '\0' ||
                add_forms(&out->candidates[i], options, out, why);
     }
-    return good && check_prices(out, why) && fleet_forms_check_any(out, why);
+    return good && check_forms(out, why);
 }
 
 /* ---- what was found ---- */
@@ -248,11 +241,6 @@ const struct result *fleet_misses(const struct fleet_form *form)
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b)
 {
     return strcmp(a->candidate->machine, b->candidate->machine) == 0;
-}
-
-bool fleet_is_first(const struct fleet_size *fleet, uint32_t index)
-{
-    return index == 0 || !fleet_on_one_machine(&fleet->forms[index], &fleet->forms[index - 1]);
 }
 
 double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form)

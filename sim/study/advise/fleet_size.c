@@ -15,12 +15,15 @@ enum { A_ROUND = 2 }; /* numbers of servers of a form that are tried in a round 
  * and nothing is tried that costs so many times as much as an answer. */
 static const double further = 2, too_dear = 4;
 
+/* Few requests are wrong by this share of a limit at times. */
+static const double nearly = 0.15;
+
 /* What the tries of a round serve. */
 enum fleet_what {
     FLEET_AT_ONCE, /* cheap: one server, a few requests at once */
     FLEET_ALONE,   /* one server with the share of the rate that the most servers would have */
     FLEET_BRIEF,   /* so many servers: do they hold the rate, as far as few requests tell? */
-    FLEET_FULL,    /* the answer, until its figures are known */
+    FLEET_FULL,    /* the answer, and cheaper servers that nearly hold, until figures are known */
 };
 
 struct sizing {
@@ -29,6 +32,7 @@ struct sizing {
     struct sources *sources;
     bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
+    bool any;             /* has one been run? */
 };
 
 /* A line is a form, and its values are numbers of servers, less one. */
@@ -71,6 +75,7 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     const struct targets *targets = &sizing->options->targets;
     double violation = targets_violation(targets, result);
     (void)why;
+    sizing->any = true;
     switch (sizing->what) {
     case FLEET_AT_ONCE:
         form->most = capacity_at_once(result);
@@ -84,7 +89,11 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         break;
     case FLEET_BRIEF:
     case FLEET_FULL:
-        form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
+        if (sizing->what == FLEET_FULL) {
+            *(violation > 0 ? &form->missed : &form->full) = value + 1;
+            form->within = line == sizing->fleet->best ? form->most_servers : form->within;
+            form->searched = true;
+        }
         grid_put(&form->grid, value, violation);
         result_release(&form->runs[value]);
         form->runs[value] = *result;
@@ -110,18 +119,27 @@ static uint32_t next_within(struct fleet_form *form, uint32_t *values)
     return kept;
 }
 
+/* Do the most servers of the form that miss a limit nearly hold, as far as few requests tell, at a cost that
+ * may be the least of their machine? */
+static bool nearly_holds(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    return form->fewer > 0 && form->fewer != form->missed && !form->is_twin &&
+           form->alone != ALONE_MISSES && form->grid.violation[form->fewer - 1] <= nearly &&
+           fleet_cost(form, form->fewer) <= fleet_found_on(fleet, form);
+}
+
 static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct sizing *sizing = context;
     struct fleet_form *form = &sizing->fleet->forms[line];
-    bool best = line == sizing->fleet->best;
+    bool open = line == sizing->fleet->best && form->full != form->servers;
     values[0] = 0;
     switch (sizing->what) {
     case FLEET_BRIEF:
         return form->searched ? next_within(form, values) : 0;
     case FLEET_FULL:
-        values[0] = form->servers - 1;
-        return best;
+        values[0] = (open ? form->servers : form->fewer) - 1;
+        return open || nearly_holds(sizing->fleet, form);
     case FLEET_ALONE:
         return form->alone == ALONE_ASKED;
     default:
@@ -189,7 +207,7 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
             while (form->fewer > 0 && !(form->grid.violation[form->fewer - 1] > 0)) {
                 form->fewer--;
             }
-            form->decided = found != GRID_NONE || form->within == form->most_servers;
+            form->decided |= found != GRID_NONE || form->within == form->most_servers;
             form->searched = false;
         }
     }
@@ -231,27 +249,23 @@ static double least_cost(const struct fleet_size *fleet, const struct fleet_form
     return fleet_cost(form, form->within < servers ? servers : form->within + 1);
 }
 
-static double found_anywhere(const struct fleet_size *fleet)
-{
-    double least = INFINITY;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        least = fmin(least, fleet_found_on(fleet, &fleet->forms[i]));
-    }
-    return least;
-}
-
 /* Of the machine whose first form this is, and which has no answer yet, the form that is probably the
  * cheapest among those that are not decided, and up to which cost it is tried; NULL if all are. */
 static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t first, double *most)
 {
     struct fleet_form *likely = NULL;
-    double least = too_dear * found_anywhere(fleet), next = INFINITY;
+    const struct fleet_form *forms = fleet->forms;
+    double least = INFINITY, next = INFINITY;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        least = fmin(least, too_dear * fleet_found_on(fleet, &forms[i]));
+    }
     *most = least;
-    if (!fleet_is_first(fleet, first) || !isinf(fleet_found_on(fleet, &fleet->forms[first]))) {
+    if ((first > 0 && fleet_on_one_machine(&forms[first], &forms[first - 1])) ||
+        !isinf(fleet_found_on(fleet, &forms[first]))) {
         return NULL;
     }
-    for (uint32_t i = first;
-         i < fleet->count && fleet_on_one_machine(&fleet->forms[i], &fleet->forms[first]); i++) {
+    for (uint32_t i = first; i < fleet->count && fleet_on_one_machine(&forms[i], &forms[first]);
+         i++) {
         struct fleet_form *form = &fleet->forms[i];
         bool open = form->refused[0] == '\0' && !form->decided && !form->is_twin;
         double cost = open ? least_cost(fleet, form) : INFINITY;
@@ -336,9 +350,9 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
     return true;
 }
 
-/* As many servers of the answer as few requests tell are run until their figures are known. Where they do not
- * hold the rate then, more are tried, or another form that costs no more than these; and where they do, their
- * twin. */
+/* As many servers of the answer as few requests tell are run until their figures are known, and so are those
+ * that nearly hold, on every machine. Where the answer's do not hold the rate then, more are tried, or another
+ * form that costs no more than these; and where they do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -346,20 +360,14 @@ static bool confirm(struct sizing *sizing, struct error *why)
     while (good) {
         good = compare(sizing, why);
         fleet_size_choose(fleet);
-        struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-        if (!good || best == NULL) {
-            break;
-        }
-        if (!sizing->is_stream || best->full == best->servers) {
-            bool begun;
-            good = begin_twin(best, &begun, why);
+        sizing->any = false; /* run at length in this round */
+        good = good && (!sizing->is_stream || fleet_try(sizing, FLEET_FULL, why));
+        if (good && !sizing->any) {
+            bool begun = false;
+            good = fleet->best == FLEET_NONE || begin_twin(&fleet->forms[fleet->best], &begun, why);
             if (!begun) {
                 break;
             }
-        } else {
-            good = fleet_try(sizing, FLEET_FULL, why);
-            best->within = best->most_servers;
-            best->searched = true;
         }
         good = good && search(sizing, FLEET_BRIEF, why);
     }

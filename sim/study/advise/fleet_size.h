@@ -13,8 +13,8 @@
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
  * requests: of the form that is probably the cheapest on a machine, then of every other one with as many
- * servers as cost no more. Then of more, of the answer; it is run until its figures are known, and has to
- * hold there, too.
+ * servers as cost no more. Then of more, until figures are known: of the answer, which has to hold there,
+ * too, and of servers that nearly hold, on every machine.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
  * server answers at most. */
@@ -65,7 +65,8 @@ struct fleet_form {
     struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */
     uint32_t servers;    /* that hold the rate; 0: none do */
-    uint32_t full;       /* servers that were run until their figures were known */
+    uint32_t full;       /* servers that held until their figures were known, */
+    uint32_t missed;     /* and that did not; 0: none */
     bool ample;          /* and meet each limit on a time by a tenth */
     uint32_t fewer;      /* the most servers tried that miss a limit; 0: none */
 };
@@ -98,9 +99,6 @@ const struct result *fleet_holds(const struct fleet_form *form);
 const struct result *fleet_misses(const struct fleet_form *form);
 
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
-
-/* Is form `index` the first of its machine's row? */
-bool fleet_is_first(const struct fleet_size *fleet, uint32_t index);
 
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form
  * that came nearest. FLEET_NONE if none can be. */

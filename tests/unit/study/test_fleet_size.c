@@ -211,6 +211,26 @@ static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state
     release(&asked);
 }
 
+/* Few requests say 41.1 ms of two servers, and as many as 'simulate' runs 39.8. */
+static void servers_that_nearly_hold_are_asked_at_length(void **state)
+{
+    const char *const texts[] = {"model=llama-3.1-8b", "workload=\"synthetic:lengths=sharegpt\""};
+    const struct fleet_options options = {.rate = 40,
+                                          .machines = "l40s,a100-sxm-80gb",
+                                          .prices = "l40s=0.8,a100-sxm-80gb=1.4",
+                                          .most_gpus = 4,
+                                          .study.jobs = 2};
+    struct asked asked;
+    (void)state;
+    ask_for(texts, 2, options, "ttft_p90_ms<=500,tpot_p90_ms<=40,queue_grows<=0", &asked);
+    const struct fleet_size *fleet = &asked.fleet;
+    const struct fleet_form *a100 = &fleet->forms[fleet_best_on(fleet, "a100-sxm-80gb")];
+    assert_int_equal(a100->servers * a100->gpus, 2);
+    assert_int_equal(a100->full, 2);
+    assert_int_equal(a100->fewer, 1);
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -233,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_number_of_requests_moves_no_answer),
         cmocka_unit_test(a_router_by_prefixes_is_tried),
         cmocka_unit_test(where_requests_alone_miss_a_limit_few_servers_are_tried),
+        cmocka_unit_test(servers_that_nearly_hold_are_asked_at_length),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
