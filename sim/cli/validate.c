@@ -98,16 +98,6 @@ static struct frame *validation_frame(const struct subject *subject,
 
 /* ---- remarks ---- */
 
-static void validate_print_class(const struct validation *validation, int by, bool named)
-{
-    const struct validation_class *class = &validation->classes[by];
-    if (class->count > 0) {
-        printf("%s%smedian error %.1f %%, gate %.0f %%: %s\n", named ? validation_gates[by].of : "",
-               named ? ": " : "", 100 * class->median_error, 100 * class->median_gate,
-               validation_verdicts[class->verdict]);
-    }
-}
-
 static void validate_print_remarks(const struct subject *subject,
                                    const struct validation *validation)
 {
@@ -116,8 +106,15 @@ static void validate_print_remarks(const struct subject *subject,
         worst = fmax(worst, validation->rows[id].output_error);
     }
     putchar('\n');
+    bool named = validation->shape.site == MINIATURE_GPU;
     for (int by = 0; by < MINIATURE_CLASSES; by++) {
-        validate_print_class(validation, by, validation->shape.site == MINIATURE_GPU);
+        const struct validation_class *class = &validation->classes[by];
+        if (class->count > 0) {
+            printf("%s%smedian error %.1f %%, gate %.0f %%: %s\n",
+                   named ? validation_gates[by].of : "", named ? ": " : "",
+                   100 * class->median_error, 100 * class->median_gate,
+                   validation_verdicts[class->verdict]);
+        }
     }
     printf("one layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error: predicted relative "
            "to measured\n",

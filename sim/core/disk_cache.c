@@ -54,15 +54,6 @@ static int open_once(struct disk_cache *cache)
     return code;
 }
 
-/* Open the file; one that is no cache is made anew. */
-static bool open_database(struct disk_cache *cache)
-{
-    int code = open_once(cache);
-    bool other = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
-    return code == SQLITE_OK ||
-           (other && unlink(cache->path) == 0 && open_once(cache) == SQLITE_OK);
-}
-
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
 {
     struct error unseen;
@@ -75,8 +66,13 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
     text_copy(above, sizeof above, folder);
     mkdir(dirname(above), 0700);
     mkdir(folder, 0700);
-    if (length >= (int)sizeof cache->path || !is_plain_or_absent(cache->path, "") ||
-        !is_plain_or_absent(cache->path, "-journal") || !open_database(cache)) {
+    bool fits = length < (int)sizeof cache->path && is_plain_or_absent(cache->path, "") &&
+                is_plain_or_absent(cache->path, "-journal");
+    int code = fits ? open_once(cache) : SQLITE_CANTOPEN;
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR) {
+        code = unlink(cache->path) == 0 ? open_once(cache) : code; /* no cache: it is made anew */
+    }
+    if (code != SQLITE_OK) {
         free(cache);
         return NULL;
     }

@@ -302,14 +302,6 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
     return true;
 }
 
-/* Do hits or masses of a finished run depend on the trace? If not, other families have the same result. */
-static bool needs_others(const struct result *result)
-{
-    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
-    return !result_ok(result) || result_cell(result, COLUMN(trace_source))->set ||
-           (mass->set && mass->real < 1);
-}
-
 static bool open_members(struct answer *answer, struct error *why)
 {
     uint32_t views = point_views(answer->point);
@@ -317,7 +309,11 @@ static bool open_members(struct answer *answer, struct error *why)
         if (!open_member(answer, i, why)) {
             return false;
         }
-        if (i == 0 && !needs_others(&answer->members[0].result)) {
+        /* If hits and masses of a finished run do not depend on the trace, other families have its result. */
+        const struct result *result = &answer->members[0].result;
+        const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+        if (i == 0 && result_ok(result) && !result_cell(result, COLUMN(trace_source))->set &&
+            !(mass->set && mass->real < 1)) {
             return true;
         }
     }

@@ -241,8 +241,12 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
         fclose(file);
         return error_set(why, path, 0, "is a directory, not the file of a benchmark");
     }
-    *out = (struct measured){.requests = NAN, .rate = NAN, .clients = NAN, .burstiness = NAN,
-                             .prompts = NAN, .outputs = NAN};
+    *out = (struct measured){.requests = NAN,
+                             .rate = NAN,
+                             .clients = NAN,
+                             .burstiness = NAN,
+                             .prompts = NAN,
+                             .outputs = NAN};
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         out->value[i] = NAN;
     }
