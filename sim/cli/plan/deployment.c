@@ -69,7 +69,7 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
         V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
-        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(UNROUTED), V(STARTED_ROUTER), V(FRONT),   \
+        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT),          \
         V(ROUTER_COMMAND), V(ROUTER_IMAGE)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
@@ -320,11 +320,11 @@ static void put_router(const struct workload *workload, char (*values)[LINE])
     const char *policy = routings[workload->routing].policy;
     bool other = workload->routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0';
     bool starts = other && policy != NULL && program != NULL;
+    snprintf(values[ADDRESS], LINE, "one address");
     if (starts) {
         snprintf(values[ROUTER_COMMAND], LINE, "%s --policy %s", program->router, policy);
         snprintf(values[ROUTER_IMAGE], LINE, "%s", program->router_image);
-        snprintf(values[STARTED_ROUTER], LINE, ", with their router (%s --policy %s)",
-                 program->router, policy);
+        text_append(values[ADDRESS], LINE, ", with their router (%s)", values[ROUTER_COMMAND]);
     }
     if (starts && workload->routing == ROUTE_PREFIX_LOAD) {
         text_append(values[ROUTER_COMMAND], LINE,
