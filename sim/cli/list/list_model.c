@@ -12,7 +12,6 @@
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario.h"
-#include "predict/server/host_engine.h"
 #include "model/model.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"
@@ -232,6 +231,44 @@ static struct frame *model_page_kept(const struct model_page *page, struct error
     return frame;
 }
 
+/* ---- groups of layers ---- */
+
+enum { GROUP, GROUP_COUNT, OF, PADDING, BLOCK_TOKENS, PAGE, TAKES, GROUP_COLUMNS };
+static const struct frame_column group_columns[GROUP_COLUMNS] = {
+    [GROUP] = {.title = "groups of layers", .key = "kind"},
+    [GROUP_COUNT] = {.title = "groups", .key = "groups", .unit = UNIT_WHOLE},
+    [OF] = {.title = "layers", .key = "layers", .unit = UNIT_WHOLE},
+    [PADDING] = {.title = "padding", .key = "padding", .unit = UNIT_WHOLE},
+    [BLOCK_TOKENS] = {.title = "tokens a block", .key = "block_tokens", .unit = UNIT_WHOLE},
+    [PAGE] = {.title = "page", .key = "page_bytes", .unit = UNIT_WHOLE},
+    [TAKES] = {.title = "blocks of a sequence",
+               .key = "sequence_blocks",
+               .unit = UNIT_WHOLE,
+               .wrap = true},
+};
+
+/* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes of them. */
+static struct frame *model_page_groups(const struct kv_groups *groups,
+                                       const struct kv_limits *limits, uint64_t length,
+                                       struct error *why)
+{
+    struct frame *frame = frame_create(group_columns, GROUP_COLUMNS, why);
+    for (uint32_t i = 0; frame != NULL && i < groups->count; i++) {
+        const struct kv_group *kind = &groups->kinds[i];
+        frame_row(frame);
+        frame_textf(frame, GROUP, "%s%s", layer_kinds[kind->kind].name,
+                    kind->index ? ", keys of the indexer" : "");
+        frame_number(frame, GROUP_COUNT, kind->groups);
+        frame_number(frame, OF, kind->layers);
+        frame_number(frame, PADDING, kind->padding);
+        frame_number(frame, BLOCK_TOKENS,
+                     kind->kind == ATTENTION_LINEAR ? NAN : (double)kind->block);
+        frame_number(frame, PAGE, (double)kind->page);
+        frame_number(frame, TAKES, (double)(kind->groups * kv_group_blocks(kind, limits, length)));
+    }
+    return frame;
+}
+
 /* ---- what is asked ---- */
 
 static const char *const page_keys[] = {"config",          "dtype",
@@ -428,15 +465,15 @@ static bool print_page(const struct model_page *page, bool json, struct error *w
     if (page->engine.pools.slots > 0) {
         put_sglang(page, frame);
     }
-    bool ok =
-        frame != NULL && (!grouped || put_vllm(page, &groups, frame, why)) &&
-        (json || frame_print_fields(frame, stdout, why)) &&
-        add_table(frame, LAYERS, model_page_layers(page, why), json, why) &&
-        add_table(frame, WEIGHTS, model_page_weights(page, why), json, why) &&
-        add_table(frame, KV, model_page_kept(page, why), json, why) &&
-        (!grouped || add_table(frame, GROUPS, kv_groups_frame(&groups, &limits, page->length, why),
-                               json, why)) &&
-        (!json || (frame_ok(frame, why) && frame_print_json(frame, stdout, why)));
+    bool ok = frame != NULL && (!grouped || put_vllm(page, &groups, frame, why)) &&
+              (json || frame_print_fields(frame, stdout, why)) &&
+              add_table(frame, LAYERS, model_page_layers(page, why), json, why) &&
+              add_table(frame, WEIGHTS, model_page_weights(page, why), json, why) &&
+              add_table(frame, KV, model_page_kept(page, why), json, why) &&
+              (!grouped ||
+               add_table(frame, GROUPS, model_page_groups(&groups, &limits, page->length, why),
+                         json, why)) &&
+              (!json || (frame_ok(frame, why) && frame_print_json(frame, stdout, why)));
     frame_destroy(frame);
     return ok;
 }

@@ -13,7 +13,6 @@
 #include "predict/answer.h"
 #include "predict/result/result.h"
 #include "predict/scenario/engine_memory.h"
-#include "predict/server/host_engine.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_memory.h"
 #include "tables/frame.h"
@@ -320,42 +319,6 @@ static const struct frame_column memory_columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
-/* How the engine divides the pool among layers that keep different things. */
-static bool print_division(const struct point *point, double pool, FILE *out, struct error *why)
-{
-    struct kv_limits limits = engine_kv_limits(point);
-    const struct model *model = &point->setup.model;
-    uint64_t length = engine_longest(point);
-    struct kv_groups groups;
-    struct kv_pools pools;
-    struct error other;
-    char text[SENTENCES];
-    if (point->engine.pools.slots > 0) {
-        if (kv_pools_divide(model, &point->engine.pools, pool, &pools)) {
-            kv_pools_say(model, &pools, text, sizeof text);
-            table_line("", text, out);
-        }
-        return true;
-    }
-    if (point->engine.groups.block == 0) {
-        return true;
-    }
-    if (!kv_groups_plan(model, &limits, &groups, &other)) {
-        snprintf(text, sizeof text, "%s: a sequence takes the bytes that it keeps.", other.found);
-        table_line("", text, out);
-        return true;
-    }
-    if (groups.groups < 2) {
-        return true;
-    }
-    struct frame *frame = kv_groups_frame(&groups, &limits, length, why);
-    bool good = frame != NULL && frame_print(frame, NULL, out, why);
-    frame_destroy(frame);
-    kv_groups_say(&groups, &limits, pool, length, text, sizeof text);
-    table_line("", text, out);
-    return good;
-}
-
 static bool print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
@@ -377,7 +340,7 @@ static bool print_lines(const struct point *point, FILE *out, struct error *why)
     }
     bool good = frame_print(frame, NULL, out, why);
     frame_destroy(frame);
-    return good && print_division(point, memory.pool, out, why);
+    return good;
 }
 
 static void write_pool(const struct point *point, const struct serving_memory *memory, char *text,
@@ -405,7 +368,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 {
     struct serving_memory memory;
     char text[SENTENCES];
-    bool engine = point->setup.engine.room > 0, stated = point->setup.kv_pool_tokens > 0;
+    bool computed = point->setup.engine.room > 0 && point->setup.kv_pool_tokens == 0;
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }
@@ -418,8 +381,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
     } else {
         write_pool(point, &memory, text, sizeof text);
     }
-    if (engine && !(stated ? print_division(point, (double)point->setup.engine.pool, out, why)
-                           : print_lines(point, out, why))) {
+    if (computed && !print_lines(point, out, why)) {
         return false;
     }
     table_line("", text, out);

@@ -1,8 +1,6 @@
 #include "predict/server/host_engine.h"
 
-#include "core/units.h"
 #include "decode/plan/memory.h"
-#include "model/layer_kind.h"
 #include "model/model.h"
 #include "model/sharding.h"
 #include "predict/scenario/engine_memory.h"
@@ -10,30 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size)
-{
-    const struct {
-        double bytes, count;
-        const char *of;
-    } parts[] = {
-        {kv_pools_full(model, pools->tokens), pools->tokens, "tokens of full layers"},
-        {kv_pools_window(model, pools->windowed), pools->windowed, "tokens of windows"},
-        {kv_pools_states(model, pools->slots), pools->slots, "states"},
-    };
-    const char *before = "SGLang's pools:";
-    *text = '\0';
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char bytes[32];
-        size_t used = strlen(text);
-        if (parts[i].bytes > 0) {
-            snprintf(text + used, size - used, "%s %s for %.0f %s", before,
-                     units_format(parts[i].bytes, UNIT_BYTES, bytes, sizeof bytes), parts[i].count,
-                     parts[i].of);
-            before = ",";
-        }
-    }
-}
 
 enum { HOST_PAGE = 4096, SGLANG_PAGE = 64 /* tokens: --page-size of the preset */ };
 
@@ -174,54 +148,4 @@ uint64_t host_most_gib(const struct point *point)
 {
     double bytes = host_part(point);
     return host_most_within(point, 0, ((uint64_t)bytes >> GIB_BITS) + 1, bytes);
-}
-
-/* How vLLM divides its pool among the layers of a model, as a table and as sentences. */
-
-enum { GROUP, GROUPS, OF, PADDING, BLOCK, PAGE, TAKES, GROUP_COLUMNS };
-static const struct frame_column group_columns[GROUP_COLUMNS] = {
-    [GROUP] = {.title = "groups of layers", .key = "kind"},
-    [GROUPS] = {.title = "groups", .key = "groups", .unit = UNIT_WHOLE},
-    [OF] = {.title = "layers", .key = "layers", .unit = UNIT_WHOLE},
-    [PADDING] = {.title = "padding", .key = "padding", .unit = UNIT_WHOLE},
-    [BLOCK] = {.title = "tokens a block", .key = "block_tokens", .unit = UNIT_WHOLE},
-    [PAGE] = {.title = "page", .key = "page_bytes", .unit = UNIT_WHOLE},
-    [TAKES] = {.title = "blocks of a sequence",
-               .key = "sequence_blocks",
-               .unit = UNIT_WHOLE,
-               .wrap = true},
-};
-
-struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_limits *limits,
-                              uint64_t length, struct error *why)
-{
-    struct frame *frame = frame_create(group_columns, GROUP_COLUMNS, why);
-    for (uint32_t i = 0; frame != NULL && i < groups->count; i++) {
-        const struct kv_group *kind = &groups->kinds[i];
-        frame_row(frame);
-        frame_textf(frame, GROUP, "%s%s", layer_kinds[kind->kind].name,
-                    kind->index ? ", keys of the indexer" : "");
-        frame_number(frame, GROUPS, kind->groups);
-        frame_number(frame, OF, kind->layers);
-        frame_number(frame, PADDING, kind->padding);
-        frame_number(frame, BLOCK, kind->kind == ATTENTION_LINEAR ? NAN : (double)kind->block);
-        frame_number(frame, PAGE, (double)kind->page);
-        frame_number(frame, TAKES, (double)(kind->groups * kv_group_blocks(kind, limits, length)));
-    }
-    return frame;
-}
-
-void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
-                   uint64_t length, char *text, size_t size)
-{
-    char bytes[32], block[32];
-    uint64_t blocks = (uint64_t)pool / groups->block_bytes;
-    uint64_t takes = kv_groups_blocks(groups, limits, length);
-    snprintf(text, size,
-             "pool of %s: %llu blocks of %s. A sequence of %llu tokens takes %llu of them, so %.2f "
-             "fit; the engine logs %llu tokens.",
-             units_format(pool, UNIT_BYTES, bytes, sizeof bytes), (unsigned long long)blocks,
-             units_format((double)groups->block_bytes, UNIT_BYTES, block, sizeof block),
-             (unsigned long long)length, (unsigned long long)takes, (double)blocks / (double)takes,
-             (unsigned long long)kv_groups_tokens(groups, limits, (uint64_t)pool, length));
 }

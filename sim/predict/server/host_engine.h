@@ -39,17 +39,3 @@ double host_takes(const struct point *point, uint64_t gib);
  * all take more. And the most that may be asked for of a server's part; 0: none. */
 uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
 uint64_t host_most_gib(const struct point *point);
-
-/* The groups of kv_pools.h for people and programs. */
-
-/* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes
- * of them. NULL without memory. */
-struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_limits *limits,
-                              uint64_t length, struct error *why);
-
-/* Write what a pool of so many bytes holds. */
-void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
-                   uint64_t length, char *text, size_t size);
-
-/* Write what the pools hold and how many bytes each has. */
-void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size);
