@@ -245,7 +245,7 @@ static void say_missing(const struct fleet_size *fleet, const struct fleet_form 
 
 static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENTENCE])
 {
-    const char *before = " Too close to call: ";
+    const char *before = " Costs too close to call: ";
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const char *tie = form->servers > 0 ? fleet_tie_of(fleet, form) : NULL;
