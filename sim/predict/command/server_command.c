@@ -274,7 +274,7 @@ static void take_variable(struct server_text *said, const struct server_option *
                           const char *name, const char *value)
 {
     struct stated_keys before = said->keys;
-    if (said->branch) {
+    if (said->branches > 0) {
         error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
                      "the lines that run");
         return;
@@ -320,7 +320,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
 {
     const struct server_program *before = said->program;
     const char *inner = within_quote(line, line + length);
-    bool sourced = false, unset = false;
+    bool sourced = false, unset = false, begins = true;
     char word[WORD];
     if (inner > line && inner < line + length) {
         server_command_read_variables(said, line, (size_t)(inner - 1 - line));
@@ -331,6 +331,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
          at + strspn(at, " \t\v") < line + length && *at != '\0' && *at != '#';) {
         if (!shell_word(&at, word, sizeof word, NULL)) {
             at += *at != '\0' && *at != '#';
+            begins = true;
             continue;
         }
         bool file = sourced && (fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0);
@@ -349,7 +350,13 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             name = value + 1;
             value = strchr(name, '=');
         }
-        said->branch = (said->branch || strcmp(word, "then") == 0) && strcmp(word, "fi") != 0;
+        bool then = strcmp(word, "then") == 0;
+        said->ifs += begins && strcmp(word, "if") == 0;
+        said->branches += begins && then && said->ifs > said->branches;
+        if (begins && strcmp(word, "fi") == 0 && said->branches > 0) {
+            said->ifs = --said->branches;
+        }
+        begins = then || strcmp(word, "else") == 0 || strcmp(word, "do") == 0;
         unset = unset || strcmp(word, "unset") == 0;
         for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
             struct stated_key *key = &said->keys.all[i];
@@ -402,7 +409,7 @@ static bool pass_redirection(const char **at, char *word)
     const char *from = *at + strspn(*at, "0123456789");
     from += from[0] == '&' && from[1] == '>';
     size_t marks = strspn(from, "<>");
-    from += marks + (marks > 0 && strchr("&|", from[marks]) != NULL);
+    from += marks + (marks > 0 && (from[marks] == '&' || from[marks] == '|'));
     from += strspn(from, " \t\v");
     *at = marks > 0 ? from + strcspn(from, " \t\v\n;|&") : *at;
     word[0] = '\0';
@@ -439,7 +446,7 @@ static bool begins_plainly(const char *line)
 {
     char word[64];
     line += strspn(line, " \t\v`\"'");
-    line += strchr("$>%", line[0]) != NULL && line[1] == ' ' ? 2 : 0;
+    line += fnmatch("[$>%] *", line, 0) == 0 ? 2 : 0;
     size_t length =
         strspn(line, "_./0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
     const char *next = line + length + strspn(line + length, " \t");
@@ -569,9 +576,28 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
-static int first_number(const char *text)
+/* What of Slurm's options up to `end` starts several tasks: 1 the tasks, 2 the nodes, 4 the tasks of each; as
+ * `tasks` has it where they say nothing. Tasks that are counted count for the nodes, too. */
+static unsigned slurm_tasks(const char *at, const char *end, unsigned tasks)
 {
-    return atoi(text + strcspn(text, "0123456789"));
+    static const struct {
+        const char *name;
+        unsigned sets, clears;
+    } options[] = {{"--ntasks-per-*", 4, 4}, {"--ntasks*", 1, 7}, {"-n*", 1, 7},
+                   {"--nodes*", 2, 2}, {"-N*", 2, 2}};
+    char word[WORD];
+    while (at < end && shell_word(&at, word, sizeof word, NULL)) {
+        const char *number = word + strcspn(word, "0123456789");
+        number = *number != '\0' ? number : at + strspn(at, " \t\v");
+        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+            if (fnmatch(options[i].name, word, 0) == 0) {
+                tasks &= ~options[i].clears;
+                tasks |= atoi(number) > 1 ? options[i].sets : 0;
+                break;
+            }
+        }
+    }
+    return tasks;
 }
 
 /* Follow the loops and functions of a shell up to `end`. May what stands there be started several times? Such
@@ -596,21 +622,18 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         said->names_function =
             strchr(at, '{') == NULL && (strncmp(at, "function ", 9) == 0 ||
                                         (name > 2 && strncmp(at + name - 2, "()", 2) == 0));
-        const char *tasks = strstr(at, "--ntasks");
-        tasks = tasks != NULL ? tasks : strstr(at, " -n");
         several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
                   fnmatch("pdsh *", at, 0) == 0 || fnmatch("ansible *", at, 0) == 0 ||
-                  (fnmatch("srun *", at, 0) == 0 &&
-                   (tasks == NULL ? said->tasks : tasks < end && first_number(tasks) > 1));
+                  (fnmatch("srun *", at, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0);
     }
     return several || said->loops > 0;
 }
 
 bool server_command_read(struct server_text *said, const char *line)
 {
-    const char *rest = line + strspn(line, " \t"), *tasks = strstr(line, "--ntasks");
+    const char *rest = line + strspn(line, " \t");
     bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
-    said->tasks = said->tasks || (slurm && tasks != NULL && first_number(tasks) > 1);
+    said->tasks = slurm ? slurm_tasks(line + 7, line + strlen(line), said->tasks) : said->tasks;
     if ((slurm && fnmatch("*[0-9]g.[0-9]*gb*", line, 0) == 0) ||
         fnmatch("*--gpus*device=[0-9]:[0-9]*", line, 0) == 0) {
         error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");

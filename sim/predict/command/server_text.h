@@ -87,9 +87,9 @@ struct server_text {
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     uint64_t
         loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
-    bool branch;         /* a shell's "then" has no "fi" yet */
+    unsigned ifs, branches; /* of a shell that are open, and of these those with a "then" */
     bool names_function; /* the line before begins a function */
-    bool tasks;          /* a job of Slurm has several */
+    unsigned tasks;      /* what of a job of Slurm is several: slurm_tasks() */
     size_t once;         /* of the lines that a start has once, those that this one had */
     unsigned engines;    /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
