@@ -106,29 +106,16 @@ static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error
     return ids->block != NULL;
 }
 
-/* Replace ids by their numbers; a new one gets the next. Small ids use a table, which is much faster. */
+/* Replace ids by their numbers; a new one gets the next. */
 static bool number_ids(struct ids *ids, struct error *why)
 {
-    enum { SMALL_IDS = 1 << 20 };
     struct dense_ids dense = {.places = 0};
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < ids->count; i++) {
-        most = ids->block[i] > most ? ids->block[i] : most;
-    }
-    bool small = most < SMALL_IDS, good = true;
-    uint32_t *numbers = small ? array_zeroed(SMALL_IDS, sizeof *numbers, why) : NULL;
-    for (uint32_t i = 0; numbers != NULL && i < ids->count; i++) {
-        uint32_t *number = &numbers[ids->block[i]];
-        *number = *number == 0 ? ++ids->blocks : *number;
-        ids->block[i] = *number - 1;
-    }
-    for (uint32_t i = 0; !small && good && i < ids->count; i++) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < ids->count; i++) {
         good = dense_ids_find(&dense, ids->block[i], &ids->block[i], why);
-        ids->blocks = dense.count;
     }
-    good = good && (!small || numbers != NULL);
+    ids->blocks = dense.count;
     dense_ids_release(&dense);
-    free(numbers);
     return good;
 }
 
