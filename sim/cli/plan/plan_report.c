@@ -77,7 +77,7 @@ const char *violation_describe(const struct targets *targets, const struct colum
     return text;
 }
 
-enum { TEXT = 64, LINE = 2048, TIES_NAMED = 5 };
+enum { TEXT = 64, LINE = 2048 };
 
 /* ---- names ---- */
 
@@ -174,27 +174,16 @@ static void say_violation(const struct planning *planning, const struct result *
     text_append(text, PLAN_ANSWER, "%s", violation);
 }
 
-/* Candidates with the same value, or a figure too close to call: a few by name, the others as a number. */
+/* Candidates with the same value, or a figure too close to call. */
 static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 {
-    uint32_t ties = 0, said = 0;
+    const char *before = planning->options.best != NULL ? "; too close to call: " : ", like ";
     for (uint32_t i = 0; i < planning->count; i++) {
-        ties += winner_ties(planning, &planning->searches[i]) ? 1 : 0;
-    }
-    uint32_t named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
-    for (uint32_t i = 0; i < planning->count && said < named; i++) {
         if (winner_ties(planning, &planning->searches[i])) {
-            text_append(text, PLAN_ANSWER, "%s",
-                        said > 0                         ? said + 1 == ties ? " and " : ", "
-                        : planning->options.best != NULL ? "; too close to call: "
-                        : ties > 1                       ? ", as do "
-                                                         : ", as does ");
+            text_append(text, PLAN_ANSWER, "%s", before);
             say_name(planning, &planning->searches[i], text);
-            said++;
+            before = ", ";
         }
-    }
-    if (named < ties) {
-        text_append(text, PLAN_ANSWER, " and %u more", ties - named);
     }
 }
 
