@@ -6,7 +6,6 @@
 #include "predict/scenario/engine_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { HOST_PAGE = 4096, SGLANG_PAGE = 64 /* tokens: --page-size of the preset */ };

@@ -11,15 +11,7 @@
 #include "core/error.h"
 #include "predict/result/result.h"
 
-/* Where the figures of a time begin: mean, median, 90th and 99th percentile. */
-enum {
-    MEASURED_TTFT = 0,
-    MEASURED_TPOT = 4,
-    MEASURED_ITL = 8,
-    MEASURED_E2E = 12,
-    MEASURED_RATE = 16,
-    MEASURED_FIGURES
-};
+enum { MEASURED_FIGURES = 17 }; /* of four times in groups of four, and the rate */
 
 /* A figure that may have been measured, and the column that predicts it. */
 struct measured_figure {
