@@ -322,7 +322,8 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
     if (value > most) {
         char limit[64];
         snprintf(limit, sizeof limit, "which is more than %llu", (unsigned long long)most);
-        return units_refuse(&asked, why, limit);
+        units_refuse(&asked, why, limit);
+        return error_expect(why, "%s up to %llu", kinds[unit].noun, (unsigned long long)most);
     }
     *out = value;
     return true;

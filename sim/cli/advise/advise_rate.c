@@ -335,19 +335,21 @@ static const struct fleet_form *next_below(const struct fleet_size *fleet,
 static void say_near_misses(const struct fleet_size *fleet, const struct fleet_form *best,
                             const struct fleet_form *below, char text[ADVISE_SENTENCE])
 {
-    static const double nearly = 0.05;
+    static const double nearly = 0.05, called = 0.1; /* the second, what is too close to call */
+    const char *before = " Nearly: ";
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const struct result *misses = fleet_misses(form);
         if (misses != NULL && form != below && !form->is_twin &&
             fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
-            (form->grid.violation[form->fewer - 1] <= nearly ||
-             notes_have(misses->notes, NOTE_too_close))) {
-            text_append(text, ADVISE_SENTENCE, " Nearly: ");
+            form->grid.violation[form->fewer - 1] <=
+                (notes_have(misses->notes, NOTE_too_close) ? called : nearly)) {
+            text_append(text, ADVISE_SENTENCE, "%s", before);
             say_missing(fleet, form, text);
-            text_append(text, ADVISE_SENTENCE, ".");
+            before = "; ";
         }
     }
+    text_append(text, ADVISE_SENTENCE, "%s", *before == ';' ? "." : "");
 }
 
 /* No form holds the rate: the one that comes nearest, and whether more servers would help. */

@@ -145,8 +145,8 @@ bool ffn_read(const struct node *config, const struct architecture *kind, struct
               struct error *why);
 
 /* Set weights, KV and exemptions from the "quantization_config", or what llm-compressor once called
- * "compression_config", at the top or in the decoder's map (absent or null: bf16); what is exempt is marked in the layers, which are read. Then the type of routed experts, where
- * "expert_dtype" states one. */
+ * "compression_config", at the top or in the decoder's map (absent or null: bf16); what is exempt is marked in
+ * the layers, which are read. Then the type of routed experts, where "expert_dtype" states one. */
 bool quantisation_read(const struct node *top, const struct node *decoder, struct model *model,
                        struct error *why);
 bool quantisation_read_experts(const struct node *config, struct model *model, struct error *why);

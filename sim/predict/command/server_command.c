@@ -583,8 +583,11 @@ static unsigned slurm_tasks(const char *at, const char *end, unsigned tasks)
     static const struct {
         const char *name;
         unsigned sets, clears;
-    } options[] = {{"--ntasks-per-*", 4, 4}, {"--ntasks*", 1, 7}, {"-n*", 1, 7},
-                   {"--nodes*", 2, 2}, {"-N*", 2, 2}};
+    } options[] = {{"--ntasks-per-*", 4, 4},
+                   {"--ntasks*", 1, 7},
+                   {"-n*", 1, 7},
+                   {"--nodes*", 2, 2},
+                   {"-N*", 2, 2}};
     char word[WORD];
     while (at < end && shell_word(&at, word, sizeof word, NULL)) {
         const char *number = word + strcspn(word, "0123456789");
@@ -678,10 +681,13 @@ static const char *behind_router(const struct server_program *program, const cha
 {
     const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;
     name = name != NULL ? name + 1 : program->router;
+    const char *install = strstr(line, " install ");
     while (name != NULL && (line = strstr(line, name)) != NULL) {
         line += strlen(name);
         line += *line == ':' ? strcspn(line, " \t\v") : 0; /* the tag of its image */
-        if (strchr(" \t\v", *line) != NULL && line[strspn(line, " \t\v")] == '-') {
+        bool installs =
+            install != NULL && install < line && install + strcspn(install, ";&|") > line;
+        if (!installs && strchr(" \t\v", *line) != NULL && line[strspn(line, " \t\v")] == '-') {
             return line;
         }
     }
@@ -724,6 +730,12 @@ bool server_router_read(struct server_text *said, const char *line)
     }
     while (shell_word(&rest, word, sizeof word, NULL)) {
         const char *given = is_option(word) ? split_option(word) : NULL;
+        if (strcmp(word, "worker_urls") == 0) {
+            said->copies_line = said->line;
+            for (said->copies = given != NULL; next_value(&rest, value, sizeof value);) {
+                said->copies++;
+            }
+        }
         for (int id = STATED_ROUTING; id <= STATED_BALANCE_REL; id++) {
             struct stated_key *key = &said->keys.all[id];
             if (strcmp(word, id == STATED_ROUTING ? "policy" : key->key) == 0 &&

@@ -88,10 +88,10 @@ struct server_text {
     uint64_t
         loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
     unsigned ifs, branches; /* of a shell that are open, and of these those with a "then" */
-    bool names_function; /* the line before begins a function */
-    unsigned tasks;      /* what of a job of Slurm is several: slurm_tasks() */
-    size_t once;         /* of the lines that a start has once, those that this one had */
-    unsigned engines;    /* whose metrics state a pool: data-parallel ranks */
+    bool names_function;    /* the line before begins a function */
+    unsigned tasks;         /* what of a job of Slurm is several: slurm_tasks() */
+    size_t once;            /* of the lines that a start has once, those that this one had */
+    unsigned engines;       /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */

@@ -58,9 +58,9 @@ bool point_is_ensemble(const struct point *point);
 /* The number of views of the point: its families, or 1. */
 uint32_t point_views(const struct point *point);
 
-/* A view of the point with the trace of one family, and its draw of the heads' importance; of a point without families, of the point as it is.
- * It has references to its traces and cohorts of its own, and borrows the rest. The caller calls
- * point_view_release() after success. */
+/* A view of the point with the trace of one family, and its draw of the heads' importance; of a point without
+ * families, of the point as it is. It has references to its traces and cohorts of its own, and borrows the
+ * rest. The caller calls point_view_release() after success. */
 bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);
 void point_view_release(struct point *view);
 

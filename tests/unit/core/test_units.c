@@ -208,6 +208,8 @@ static void fractions_and_excess_are_no_whole_numbers(void **state)
         assert_non_null(strstr(why.found, cases[i].complaint));
         assert_int_equal(why.kind, ERROR_USAGE);
         assert_int_equal(value, 77);
+        assert_int_equal(strcmp(why.expected, "a number up to 128") == 0,
+                         strcmp(cases[i].text, "129") == 0);
     }
 }
 

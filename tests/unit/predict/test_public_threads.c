@@ -343,8 +343,8 @@ static const struct {
      "if a; then\n  if b\n  then c\n  fi\n  export LMCACHE_CHUNK_SIZE=64\nfi\nvllm serve m\n",
      "x.sh:5: 'LMCACHE_CHUNK_SIZE' is set in a branch"},
     {"a variable behind a sentence", "x.sh",
-     "if a; then b; fi\nFirst install it, then set:\nexport LMCACHE_CHUNK_SIZE=64\nvllm serve m --kv-transfer-config "
-     LMCACHE "\n",
+     "if a; then b; fi\nFirst install it, then set:\nexport LMCACHE_CHUNK_SIZE=64\nvllm serve m --kv-transfer-config " LMCACHE
+     "\n",
      "model=m system=lmcache host_memory=5GiB mechanisms.prefix_unit=64tok"},
     {"supervisord", "x.conf",
      "[program:v]\ncommand=vllm serve m\nenvironment=VLLM_USE_V1=\"0\"\nnumprocs=4\n",
@@ -371,6 +371,11 @@ static const struct {
     {"an array of Slurm", "x.sh", "#SBATCH --array=0-3\nvllm serve m\n",
      "x.sh:1: an array of tasks may start several servers"},
     {"one of Slurm's tasks", "x.sh", "#SBATCH --ntasks=4\nsrun -n 1 vllm serve m\n",
+     "model=m system=vllm"},
+    {"a router and the servers behind it", "x.sh",
+     "vllm serve m &\nvllm-router --worker-urls http://a:1 http://b:1 --policy cache_aware\n",
+     "model=m system=vllm replicas=2 routing=prefix-load"},
+    {"a router that is installed", "x.sh", "pip install vllm-router --upgrade\nvllm serve m\n",
      "model=m system=vllm"},
     {"tasks that one option counts and another not", "x.sh",
      "srun --ntasks-per-node=1 -n 4 vllm serve m\n",
