@@ -228,7 +228,7 @@ static bool print_as_row(const struct result *result, const struct measured *mea
         if (measured_figures[i].key != NULL && measured->value[i] > 0) {
             text_append(served, sizeof served, "%s%s: %.6g%s", served[0] ? ", " : "",
                         measured_figures[i].column, measured->value[i],
-                        i == MEASURED_RATE ? "" : "ms");
+                        i == MEASURED_FIGURES - 1 ? "" : "ms");
         }
     }
     if (served[0] == '\0') {
