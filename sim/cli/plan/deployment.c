@@ -129,15 +129,15 @@ static const char *next_placeholder(const char **at, int *value)
 }
 
 /* Write a line of a template, unless one of its values is "". Values are text in the file's
- * language; a command is text to every language but a shell's. Returns whether it was written. */
-static bool write_line(const struct template_language *language, const char *line,
+ * language; a command is text to every language but a shell's. */
+static void write_line(const struct template_language *language, const char *line,
                        char (*values)[LINE], FILE *out)
 {
     int value;
     const char *open, *at = line, *from;
     while (next_placeholder(&at, &value) != NULL) {
         if (values[value][0] == '\0') {
-            return false;
+            return;
         }
     }
     for (at = line; from = at, (open = next_placeholder(&at, &value)) != NULL;) {
@@ -150,7 +150,6 @@ static bool write_line(const struct template_language *language, const char *lin
         }
     }
     fputs(from, out);
-    return true;
 }
 
 static bool open_file(const char *folder, const char *file, struct output *out, struct error *why)
@@ -175,9 +174,14 @@ static bool fill_template(const char *name, const char *folder, const char *file
     }
     bool good = open_file(folder, file, &output, why), written = true;
     while (good && fgets(line, sizeof line, in) != NULL) {
-        if (written || strncmp(line, "---", 3) == 0) {
-            bool now = write_line(language_of(file), line, values, output.file);
-            written = strncmp(line, "---", 3) == 0 ? now : written;
+        if (strncmp(line, "---", 3) == 0) { /* without what decides whether it is written */
+            const char *at = line;
+            int value;
+            written = next_placeholder(&at, &value) == NULL || values[value][0] != '\0';
+            strcpy(line, "---\n");
+        }
+        if (written) {
+            write_line(language_of(file), line, values, output.file);
         }
     }
     fclose(in);

@@ -152,8 +152,8 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
     bool rough = what == FLEET_AT_ONCE;
-    const struct stream_question question = targets_question(
-        &sizing->options->targets, what <= FLEET_BRIEF ? STREAM_FEWEST : STREAM_USUAL);
+    const struct stream_question question =
+        targets_question(&sizing->options->targets, STREAM_FEWEST);
     const struct rounds rounds = {
         .lines = sizing->fleet->count,
         .once = rough || what == FLEET_ALONE || what == FLEET_FULL,

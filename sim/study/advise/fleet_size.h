@@ -12,8 +12,8 @@
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
- * requests: of the form that is probably the cheapest on a machine, then of every other one with as many
- * servers as cost no more. Then of more, until figures are known: of the answer, which has to hold there,
+ * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
+ * less than four times the cheapest, with as many servers as cost no more. Then of more, until figures are known: of the answer, which has to hold there,
  * too, and of servers that nearly hold, on every machine.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
