@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -321,9 +322,10 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
     }
     if (value > most) {
         char limit[64];
-        snprintf(limit, sizeof limit, "which is more than %llu", (unsigned long long)most);
+        const char *suffix = unit == UNIT_BYTES ? "B" : unit == UNIT_NS ? "ns" : "";
+        snprintf(limit, sizeof limit, "which is more than %" PRIu64 "%s", most, suffix);
         units_refuse(&asked, why, limit);
-        return error_expect(why, "%s up to %llu", kinds[unit].noun, (unsigned long long)most);
+        return error_expect(why, "%s up to %" PRIu64 "%s", kinds[unit].noun, most, suffix);
     }
     *out = value;
     return true;

@@ -370,12 +370,12 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
     }
     if (nearest != NULL) {
         const struct result *misses = fleet_misses(nearest);
-        bool waits = result_number(misses, COLUMN(queue_ms)) >
-                     hardly * result_number(misses, COLUMN(ttft_ms));
+        bool runs = result_number(misses, COLUMN(queue_ms)) <=
+                    hardly * result_number(misses, COLUMN(ttft_ms)); /* not if none has ended */
         text_append(text, sizeof text, "; nearest: ");
         say_missing(fleet, nearest, text);
         text_append(text, sizeof text, "%s",
-                    waits ? "" : "; its requests hardly wait, so that more servers hardly help");
+                    runs ? "; its requests hardly wait, so that more servers hardly help" : "");
     }
     frame_textf(verdict, VERDICT_run, "%s.", text);
 }

@@ -239,13 +239,13 @@ static bool read_turn(const json_t *object, const struct csv_reader *in, struct 
 }
 
 /* Parts of keys that ask for more than is simulated where their value is above `least`: several answers to a
- * prompt, what is no text, adapters, failures, and tokens kept of a prompt that name no other one. */
+ * prompt, what is no text, adapters, and tokens kept of a prompt that name no other one. */
 static const struct {
     const char *part;
     double least;
 } demands[] = {{"best_of", 1}, {"beam", 1},   {"num_return", 1},  {"samples", 1}, {"image", 0},
                {"audio", 0},   {"video", 0},  {"multi_modal", 0}, {"mm_", 0},     {"lora", 0},
-               {"adapter", 0}, {"cancel", 0}, {"error", 0},       {"cached", 0},  {"prefix", 0}};
+               {"adapter", 0}, {"cancel", 0}, {"cached", 0},      {"prefix", 0}};
 
 static bool check_demands(struct requests_reading *reading, json_t *object, struct error *why)
 {
@@ -265,8 +265,15 @@ static bool check_demands(struct requests_reading *reading, json_t *object, stru
             json_array_size(value) + json_object_size(value) > 0 && reading->format != &benchmark;
         bool some = full || json_is_true(value) || (text != NULL && text[0] != '\0');
         double amount = some ? INFINITY : json_number_value(value);
-        bool asks =
-            (strcmp(key, "n") == 0 && amount > 1) || (text != NULL && strcmp(text, "error") == 0);
+        bool failed = (some && strncmp(key, "error", 5) == 0) ||
+                      (strcmp(key, "success") == 0 && json_is_false(value)) ||
+                      (text != NULL && strcmp(text, "error") == 0 &&
+                       (strcmp(key, "status") == 0 || strcmp(key, "finish_reason") == 0));
+        if (failed) {
+            error_set(why, reading->in.path, reading->in.line, "'%.60s': the request failed", key);
+            return error_expect(why, "requests that were answered");
+        }
+        bool asks = strcmp(key, "n") == 0 && amount > 1;
         for (size_t i = 0; i < sizeof demands / sizeof *demands; i++) {
             asks = asks || (amount > demands[i].least && strstr(key, demands[i].part) != NULL);
         }

@@ -197,6 +197,7 @@ static void fractions_and_excess_are_no_whole_numbers(void **state)
         {"1e30", UNIT_COUNT, UINT64_MAX, "which is too large"},
         {"99999999999999999999999999", UNIT_COUNT, UINT64_MAX, "which is too large"},
         {"129", UNIT_COUNT, 128, "which is more than 128"},
+        {"1GiB", UNIT_BYTES, 512, "which is more than 512B"},
         {"-1", UNIT_COUNT, 128, "which is negative"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
