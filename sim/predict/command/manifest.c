@@ -27,17 +27,46 @@ struct container_command {
     char *text;
     size_t size;
     int line;
-    bool script; /* the last word was a shell's -c */
+    bool script;  /* the last word was a shell's -c */
+    bool service; /* of Compose, which expands variables itself */
+    bool quotes;  /* of a text, within which a shell's command ends */
 };
+
+/* Write what Compose makes of a text: "$$" is '$', and a variable that nobody sets has its default. One
+ * without stays; a shell in the container would not read it, either (`escaped`). */
+static char *interpolated(const char *text, bool service, bool escaped)
+{
+    char *made = NULL;
+    size_t size;
+    FILE *out = open_memstream(&made, &size);
+    for (; out != NULL && *text != '\0'; text++) {
+        const char *standard = text + strcspn(text, ":-}");
+        standard += strncmp(standard, ":-", 2) == 0;
+        const char *end = standard + strcspn(standard, "}$");
+        if (*text != '$' || !service) {
+            fputc(*text, out);
+        } else if (text[1] == '$') {
+            fputc(*text++, out);
+        } else if (text[1] == '{' && *standard == '-' && *end == '}') {
+            fprintf(out, "%.*s", (int)(end - standard - 1), standard + 1);
+            text = end;
+        } else {
+            fputs(escaped ? "\\$" : "$", out);
+        }
+    }
+    return out != NULL && fclose(out) == 0 ? made : NULL;
+}
 
 /* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space. */
 static void write_text(const char *text, FILE *out)
 {
+    bool shell = strstr(text, "sh -") != NULL;
     for (char quote = '\0'; *text != '\0'; text++) {
         bool escapes = *text == '\\' && text[1] != '\0' && quote != '\'';
         bool opens = quote == '\0' && (*text == '"' || *text == '\'');
         quote = opens ? *text : *text == quote ? '\0' : quote;
-        fputs(quote == '\0' && strchr("\n#", *text) != NULL ? "\\" : "", out); /* nor a comment */
+        bool plain = (quote == '\0' && strchr("\n#", *text) != NULL) || (*text == '$' && !shell);
+        fputs(plain ? "\\" : "", out); /* nor a comment */
         fwrite(text, 1, 1 + escapes, out);
         text += escapes;
     }
@@ -45,18 +74,23 @@ static void write_text(const char *text, FILE *out)
 
 static void write_word(const struct node *word, bool quoted, struct container_command *command)
 {
+    char *text = interpolated(word->text, command->service, !quoted);
     bool block = !quoted && !command->script && strchr(word->text, '\n') != NULL;
     for (; command->line < word->line + block; command->line++) {
         fputs("\\\n", command->out);
     }
     fputc(' ', command->out);
-    if (quoted) {
-        quote_write(QUOTE_SHELL, word->text, command->out);
-    } else if (!command->script) {
-        write_text(word->text, command->out);
-    } else {
+    if (text == NULL) {
         fputs(word->text, command->out);
+    } else if (quoted) {
+        quote_write(QUOTE_SHELL, text, command->out);
+    } else if (!command->script) {
+        write_text(text, command->out);
+        command->quotes = strpbrk(text, "'\"") != NULL;
+    } else {
+        fputs(text, command->out);
     }
+    free(text);
 }
 
 /* What a shell is given behind -c is a text of its own, and so is a command that is no list. */
@@ -76,7 +110,7 @@ static void write_words(const struct node *words, struct container_command *comm
 }
 
 /* NAME=value of a list of texts, of a map, or of maps with `name` and `value`, which may stand elsewhere. */
-static void write_environment(const struct node *all, FILE *out)
+static void write_environment(const struct node *all, bool service, FILE *out)
 {
     for (size_t i = 0; all != NULL && i < all->count; i++) {
         const struct node *one = all->children[i], *name = node_get(one, "name");
@@ -90,7 +124,9 @@ static void write_environment(const struct node *all, FILE *out)
         } else if (one->key != NULL) {
             fprintf(out, "%s=", one->key);
         }
-        quote_write(QUOTE_SHELL, text, out);
+        char *made = interpolated(text, service, false);
+        quote_write(QUOTE_SHELL, made != NULL ? made : text, out);
+        free(made);
         fputc(' ', out);
     }
 }
@@ -106,7 +142,11 @@ static bool visit_command(struct container_command *command, const char *replace
                           struct manifest_container container, const struct visitor *visitor,
                           struct error *why)
 {
-    fprintf(command->out, replaced[0] != '\0' ? " # %s\n" : "\n", replaced);
+    fprintf(command->out,
+            replaced[0] == '\0' ? "\n"
+            : command->quotes   ? "\n# %s\n"
+                                : " # %s\n",
+            replaced);
     bool good =
         fclose(command->out) == 0 || error_set(why, visitor->said->file, 0, "out of memory");
     container.command = command->text;
@@ -138,13 +178,13 @@ static bool visit_container(const struct node *map, const struct node *image,
             return error_expect(why, "whole GPUs");
         }
     }
-    struct container_command written = {.line = map->line};
+    struct container_command written = {.line = map->line, .service = service};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
-    write_environment(node_stated(map, "environment"), written.out);
-    write_environment(node_stated(map, "env"), written.out);
+    write_environment(node_stated(map, "environment"), service, written.out);
+    write_environment(node_stated(map, "env"), service, written.out);
     if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||
         node_find(map, "extends.file") != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */

@@ -182,7 +182,7 @@ static void take_stated(const struct server_option *option, const char *value,
     char text[sizeof said->keys.all->value] = "";
     bool on = strcasecmp(value, "true") == 0, off = strcasecmp(value, "false") == 0;
     if (said->typed && strchr(value, '$') != NULL) {
-        invalid(option, value, "its value: variables are not expanded", said);
+        invalid(option, value, "its value: the lines before do not say what the variable is", said);
     } else if (strlen(value) >= sizeof text) {
         invalid(option, value, "fewer than 256 characters", said);
     } else if (option->value == SERVER_VALUE_WORD) {

@@ -22,10 +22,7 @@ enum { WORD = 4096 }; /* bytes of a word that are read */
 /* Quotes and backslashes are taken off, nothing is expanded. '\v' stands for the end of a line that a
  * backslash joined to the next. */
 
-/* Read the next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
- * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be
- * NULL: the text ends within the word's quotes. */
-static bool shell_word(const char **at, char *out, size_t size, bool *open)
+bool shell_word(const char **at, char *out, size_t size, bool *open)
 {
     size_t length = 0;
     char quote = '\0';
@@ -528,6 +525,12 @@ static const char *behind_command(const struct server_text *said, const char *te
         }
     }
     return NULL;
+}
+
+bool server_command_starts(const struct server_text *said, const char *text)
+{
+    const struct server_program *program;
+    return behind_command(said, text, &program) != NULL;
 }
 
 /* The version in an image's tag: "v0.29.0", "0.9.1", or behind the program's name, "rocm6.4_vllm_0.9.1".

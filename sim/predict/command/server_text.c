@@ -307,7 +307,8 @@ static char *line_end(const struct server_text *said, char *text)
     for (int more = 0; more < MOST_WRAPPED; more++) {
         char c = *end;
         *end = '\0';
-        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true);
+        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true) ||
+                    shell_variable_is_open(text);
         *end = c;
         if (!open) {
             return end;
@@ -329,15 +330,17 @@ static void server_text_read_lines(struct server_text *said, char *text)
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
-        begin_server(said, text);
-        server_text_read_version(said, text);
-        if (!server_router_read(said, text) && !server_command_read(said, text)) {
-            if (!server_command_is_others(text)) {
-                server_command_read_variables(said, text, strlen(text));
+        char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
+        begin_server(said, line);
+        server_text_read_version(said, line);
+        if (!server_router_read(said, line) && !server_command_read(said, line)) {
+            if (!server_command_is_others(line)) {
+                server_command_read_variables(said, line, strlen(line));
             }
-            read_log(said, text);
-            server_command_check_stray(said, text);
+            read_log(said, line);
+            server_command_check_stray(said, line);
         }
+        free(expanded);
         for (; text < end; text++) {
             said->line += *text == '\v';
         }
@@ -382,6 +385,7 @@ void server_text_read_container(struct server_text *said, const struct manifest_
     said->line = at->line;
     said->command_line = 0;
     said->loops = 0;
+    shell_variables_of_container(said, at->command);
     server_text_read_lines(said, text_joined(at->command, strlen(at->command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     keep_routing(&before.keys, &said->keys);

@@ -70,6 +70,18 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
 
 enum { SERVER_ENGINES_MOST = 1000 };
 
+/* A script's variables whose values its text says, or does not (not known). */
+enum { SHELL_VARIABLES = 64 };
+struct shell_variables {
+    struct shell_variable {
+        char name[64], value[1024]; /* of a list its words, as a shell has them */
+        bool known, list;
+    } all[SHELL_VARIABLES];
+    int count, depth; /* within branches, loops and functions */
+    char until[32];   /* the end of a text within the text; "": none */
+    bool others;      /* a file that is not read may set more */
+};
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 struct server_text {
@@ -90,8 +102,10 @@ struct server_text {
     unsigned ifs, branches; /* of a shell that are open, and of these those with a "then" */
     bool names_function;    /* the line before begins a function */
     unsigned tasks;         /* what of a job of Slurm is several: slurm_tasks() */
-    size_t once;            /* of the lines that a start has once, those that this one had */
-    unsigned engines;       /* whose metrics state a pool: data-parallel ranks */
+    bool container;         /* the text is a container's command, which begins with its variables */
+    struct shell_variables variables;
+    size_t once;      /* of the lines that a start has once, those that this one had */
+    unsigned engines; /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
@@ -103,6 +117,24 @@ struct server_text {
  * none that can be; NULL is none. */
 bool server_text_state_version(struct server_text *said, const struct server_program *program,
                                const char *text);
+
+/* Read a shell's next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
+ * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be NULL: the text
+ * ends within the word's quotes. */
+bool shell_word(const char **at, char *out, size_t size, bool *open);
+
+/* Does the text start a server? */
+bool server_command_starts(const struct server_text *said, const char *text);
+
+/* The line with the values that earlier lines gave its variables, to be freed; those that are not known stay.
+ * Keeps what it sets itself. NULL: out of memory. */
+char *shell_expanded(struct server_text *said, const char *line);
+
+/* Begin the text of a container with its own variables. */
+void shell_variables_of_container(struct server_text *said, const char *line);
+
+/* Does the text end within a variable's value: a list, "NAME=(", or a quote? */
+bool shell_variable_is_open(const char *line);
 
 /* Take the variables that the first `length` bytes of the line set. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length);

@@ -217,8 +217,7 @@ static const struct {
     {"sgl-project/sglang #36452", "script",
      "    exec python3 -m sglang.launch_server \\\n          --model-path ${SGLANG_MODEL:-unsloth/Qwen3.8-27B-NVFP4} \\\n"
      "          --host 0.0.0.0\n",
-     "script:2: 'model_path' is '${SGLANG_MODEL:-unsloth/Qwen3.8-27B-NVFP4}'\n"
-     "  expected: its value: variables are not expanded"},
+     "model=unsloth/Qwen3.8-27B-NVFP4 system=sglang engine=sglang-0.5.23"},
     {"Agent-RL/ReCall #24", "command",
      "python3 -m sglang.launch_server \\\n    --served-model-name qwen-judge \\\n    --model-path /m/ReSearch-Qwen-7B \\\n"
      "    --tp 2 \\\n    --context-length 8192 \\\n    --enable-metrics \\\n    --dtype bfloat16 \\\n    --port 80 \\\n"
@@ -410,8 +409,21 @@ static const struct {
      "x.sh:2: '--kv-cache-dtype' stands outside the command"},
     {"a variable with options behind it", "x.sh", "SERVE=\"vllm serve m\"\n$SERVE -tp 2\n",
      "x.sh:2: '-tp' stands outside the command"},
-    {"an array of words", "x.sh", "cmd=(\nvllm serve m\n--kv-cache-dtype fp8\n)\n",
-     "x.sh:3: '--kv-cache-dtype' stands outside the command"},
+    {"an array of words", "x.sh", "cmd=(\nvllm serve m # small\n--kv-cache-dtype fp8\n)\n",
+     "model=m system=vllm dtype.kv=fp8"},
+    {"a variable of Compose's own shell is not the container's", "x.yaml",
+     "a:\n  " IMAGE "\n  environment: {TP: 2}\n  command: [--model, '${M:-m}', -tp, '${TP}']\n",
+     "x.yaml:4: 'tp' is '${TP}'"},
+    {"but its shell's are", "x.yaml",
+     "a:\n  " IMAGE "\n  environment: {A: --kv-cache-dtype fp8}\n  entrypoint: ''\n"
+     "  command: bash -c \"vllm serve m $$A\"\n",
+     "model=m system=vllm engine=vllm-0.20 dtype.kv=fp8"},
+    {"variables of Kubernetes", "x.yaml",
+     "a:\n- " IMAGE "\n  env: [{name: TP, value: '2'}]\n  args: [--model, m, -tp, $(TP)]\n",
+     "model=m system=vllm engine=vllm-0.20 tensor_parallel=2"},
+    {"that stand elsewhere", "x.yaml",
+     "a:\n- " IMAGE "\n  env: [{name: TP, valueFrom: {}}]\n  args: [--model, m, -tp, $(TP)]\n",
+     "x.yaml:4: 'tp' is '$(TP)'"},
     {"another array of options", "x.sh", "vllm serve m \"${ARGS[@]}\"\n",
      "x.sh:1: '${ARGS[@]}' stands without an option"},
     {"options of other programs, and of a sentence", "x.sh",

@@ -174,6 +174,14 @@ static const struct {
      "export LMCACHE_MAX_LOCAL_CPU_SIZE=80\n"
      "vllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheConnectorV1\"}'\n",
      "model=m@4 system=lmcache@4 host_memory=80GiB@3"},
+    {"a script's own variables, quoted, in braces, and with a default",
+     "MODEL=m # small\nexport TP=2\nEXTRA=\"--max-num-seqs 8\n --enforce-eager\"\n"
+     "vllm serve \"$MODEL\" -tp ${TP:-4} $EXTRA --max-model-len ${LENGTH:-4096}\n",
+     "model=m@5 system=vllm@0 compile=eager@5 tensor_parallel=2@5 max_sequences=8@5 "
+     "request_tokens=4096@5"},
+    {"a script's lists of words, which grow",
+     "ARGS=(serve m\n  -tp 2 # both (all)\n)\nARGS+=(--max-num-seqs 8)\nvllm \"${ARGS[@]}\"\n",
+     "model=m@5 system=vllm@0 tensor_parallel=2@5 max_sequences=8@5"},
     {"a script's own arguments", "exec vllm serve m --port 1 \"$@\"", "model=m@1 system=vllm@0"},
     {"a command in a comment, before or behind the one that counts",
      "# vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2 # was: vllm serve c\n",
@@ -553,8 +561,17 @@ static const struct {
      "f: no line is a server's\n  expected: the start-up log of a server, a command such as "
      "'vllm serve MODEL', or its /metrics"},
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
+    {"TP=2\nif [ -n \"$BIG\" ]; then\n  TP=4\nfi\nvllm serve m -tp $TP", "f:5: 'tp' is '$TP'"},
+    {"TP=2\n[ -n \"$BIG\" ] && TP=4\nvllm serve m -tp ${TP:-1}", "f:3: 'tp' is '${TP:-1}'"},
+    {"TP=2\npick() {\n  TP=4\n}\npick\nvllm serve m -tp $TP", "f:6: 'tp' is '$TP'"},
+    {"TP=$(nproc)\nvllm serve m -tp $TP", "f:2: 'tp' is '$TP'"},
+    {"TP=2\nsource site.sh\nvllm serve m -tp $TP", "f:3: 'tp' is '$TP'"},
+    {"TP=2\ncat > x <<END\nTP=4\nEND\nvllm serve m -tp $TP", "f:5: 'tp' is '$TP'"},
+    {"TP=2 vllm serve m -tp $TP", "f:1: 'tp' is '$TP'"},
+    {"ARGS=(-tp 2)\nARGS[1]=4\nvllm serve m \"${ARGS[@]}\"",
+     "f:3: '${ARGS[@]}' stands without an option"},
     {"vllm serve m -tp $TP",
-     "f:1: 'tp' is '$TP'\n  expected: its value: variables are not expanded"},
+     "f:1: 'tp' is '$TP'\n  expected: its value: the lines before do not say what the variable is"},
     {"non-default args: {'model': 'm', 'enable_lora': True}",
      "f:1: 'enable_lora': adapters are not modelled\n  expected: the command without it"},
     {"vllm serve m --quantization experts_int8",
