@@ -108,10 +108,8 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
                         struct scenario *scenario, struct error *why)
 {
     const struct stated_key *outside = &keys->all[STATED_WEIGHTS_OUTSIDE];
-    const char *tensor = keys->all[STATED_TENSOR_PARALLEL].value;
-    const char *stages = keys->all[STATED_PIPELINE_PARALLEL].value;
-    double gpus = (tensor[0] != '\0' ? strtod(tensor, NULL) : 1) *
-                  (stages[0] != '\0' ? strtod(stages, NULL) : 1);
+    double gpus = scenario_stated(&scenario->values, "tensor_parallel", 1) *
+                  scenario_stated(&scenario->values, "pipeline_parallel", 1);
     double bytes, layers = 0;
     char share[32];
     if (!units_parse(outside->value, UNIT_BYTES, file, outside->line, outside->said, &bytes, why)) {
@@ -195,7 +193,8 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
                   scenario_serves(scenario) && !scenario_states(scenario, "request_tokens");
     bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
                     node_find(scenario->root, "mechanisms.prefix") == NULL;
-    bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
+    bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0' &&
+                   node_find(scenario->root, "mechanisms.weights") == NULL;
     bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' ||
                  keys->all[STATED_CHECKPOINT].value[0] != '\0';
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
@@ -217,10 +216,88 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
+/* The length of the first word of an override's key. */
+static size_t word_length(const char *override)
+{
+    return strcspn(override, ".=");
+}
+
+/* Undo in `setting` what an override says in place of the file. */
+static bool undo(struct scenario *setting, const char *override, const struct stated_keys *keys,
+                 const override_text texts[STATED_MOST], struct error *why)
+{
+    bool config = strncmp(override, "model.", strlen("model.")) == 0;
+    const char *text = config ? "config." : override, *const *key = scenario_pool_keys;
+    size_t length = word_length(text);
+    struct node *map = node_map("--from", why);
+    while (*key != NULL && (word_length(*key) != length || strncmp(*key, text, length) != 0)) {
+        key++;
+    }
+    /* No file states the machine, and not each the version, or a step's tokens: --set adds it. */
+    const struct stated_key *most = &keys->all[STATED_BATCHED_TOKENS];
+    bool open = most->line > 0 && most->value[0] == '\0';
+    bool fills = *key == NULL || strcmp(*key, "hardware") == 0 ||
+                 (strcmp(*key, "engine") == 0 && keys->all[STATED_ENGINE].line == 0) ||
+                 (strcmp(*key, most->key) == 0 && open);
+    /* Metrics with blocks of a pool state its type, which may be the model's. */
+    bool good = map != NULL, stated = texts[STATED_KV_BLOCKS][0] != '\0' &&
+                                      strncmp(text, "dtype.kv=", strlen("dtype.kv=")) == 0;
+    for (int id = 0; good && !fills && id < STATED_MOST; id++) {
+        if (strncmp(texts[id], text, length) == 0 && word_length(texts[id]) == length) {
+            stated = true;
+            good = node_set(map, keys->all[id].key, strchr(texts[id], '=') + 1, why);
+        }
+    }
+    if (good && !fills && (stated || keys->whole)) {
+        const struct scenario_key *row = scenario_key_find(text, length);
+        if (row->place != SCENARIO_ELSEWHERE) {
+            scenario_values_remove(&setting->values, row->name);
+        } else {
+            node_remove(setting->root, row->name);
+        }
+        good = scenario_set(setting, map, why);
+    }
+    node_destroy(map);
+    return good;
+}
+
+/* A pool that the server itself says, and not its user, holds for what the file says of it; --set
+ * adds what a file that is not whole leaves open. */
+static bool lay_pool(const struct stated_keys *keys, override_text texts[STATED_MOST],
+                     const char *const *sets, uint32_t set_count, struct scenario *scenario,
+                     struct error *why)
+{
+    bool states = false, good;
+    struct scenario setting;
+    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
+        states = states || (texts[id][0] != '\0' && !keys->all[id].typed);
+    }
+    for (uint32_t i = 0; i < set_count; i++) {
+        states = states && strncmp(sets[i], "kv_pool", strlen("kv_pool")) != 0;
+    }
+    if (!states) {
+        return true;
+    }
+    if (keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' &&
+        node_find(scenario->root, "dtype.weights") == NULL) {
+        texts[STATED_WEIGHTS_DTYPE][0] = '\0'; /* the model's own */
+    }
+    good = scenario_copy(scenario, &setting, why);
+    if (good) {
+        node_remove(setting.root, "sweep");
+    }
+    for (uint32_t i = 0; good && i < set_count; i++) {
+        good = undo(&setting, sets[i], keys, texts, why);
+    }
+    good = good && scenario_pool_holds(scenario, &setting, why);
+    scenario_release(&setting);
+    return good;
+}
+
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why)
 {
-    override_text texts[STATED_MOST];
+    override_text texts[STATED_MOST] = {""};
     const char *server = arguments_shared(arguments, "--from");
     uint32_t file_count, set_count, count = 0;
     const char *const *files = arguments_operands(arguments, &file_count);
@@ -238,7 +315,9 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     }
     ok = ok && scenario_load(files, file_count, all, count, out, why);
     free(all);
-    if (ok && server != NULL && !lay_command(server, &keys, out, why)) {
+    if (ok && server != NULL &&
+        !(lay_command(server, &keys, out, why) &&
+          lay_pool(&keys, texts, sets, set_count, out, why))) {
         scenario_release(out);
         ok = false;
     }

@@ -144,6 +144,11 @@ void question_end(struct question *question)
         disk_cache_close(cache);
     }
     store_close(question->store);
+    if (question->scenario.sources != NULL &&
+        atomic_load(&sources_pool(question->scenario.sources)->computed)) {
+        message_note("the KV pool that the file of --from states is that of its own setting: with "
+                     "another, it is computed (--set kv_pool_tokens=N states it)");
+    }
     scenario_release(&question->scenario);
 }
 

@@ -214,6 +214,8 @@ static void read_log(struct server_text *said, const char *line)
             count_engine(said, rest);
             log_settings_read(said, line);
             read_metric(said, rest);
+            said->keys.whole =
+                said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
             check_source(said, line);
             return;
         }
@@ -415,6 +417,20 @@ static uint64_t stated_number(const struct stated_key *key, uint64_t unsaid)
     return key->value[0] != '\0' ? strtoull(key->value, NULL, 10) : unsaid;
 }
 
+/* The same, or what --set says. */
+static uint64_t counted(const struct server_text *said, int id)
+{
+    const struct stated_key *key = &said->keys.all[id];
+    uint64_t number = stated_number(key, 1);
+    size_t length = strlen(key->key);
+    for (uint32_t i = 0; i < said->override_count; i++) {
+        const char *text = said->overrides[i];
+        bool same = strncmp(text, key->key, length) == 0 && text[length] == '=';
+        number = same ? strtoull(text + length + 1, NULL, 10) : number;
+    }
+    return number;
+}
+
 static void set(struct stated_key *key, const struct stated_key *from, const char *value)
 {
     snprintf(key->value, sizeof key->value, "%s", value);
@@ -499,14 +515,15 @@ static void complete_pool(const struct server_text *text, struct stated_key *all
 }
 
 /* A size of each rank, or of each engine, becomes that of all: data-parallel ranks are engines. */
-static void complete_size(struct stated_key *all, int each, int whole)
+static void complete_size(struct server_text *said, int each, int whole)
 {
+    struct stated_key *all = said->keys.all;
     char *unit, text[64];
     const struct stated_key *from = &all[all[whole].value[0] != '\0' ? whole : each];
-    double ranks = (double)stated_number(&all[STATED_DATA_PARALLEL], 1);
+    double ranks = (double)counted(said, STATED_DATA_PARALLEL);
     if (from == &all[each]) {
-        ranks *= (double)(stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
-                          stated_number(&all[STATED_PIPELINE_PARALLEL], 1));
+        ranks *= (double)(counted(said, STATED_TENSOR_PARALLEL) *
+                          counted(said, STATED_PIPELINE_PARALLEL));
     }
     double number = strtod(from->value, &unit);
     if (from->value[0] != '\0') {
@@ -549,8 +566,8 @@ static void complete_tiers(const struct server_program *program, struct server_t
         error_expect(server_text_refuse(said, "the size of its host memory does not stand here"),
                      "--set host_memory=N, that of all GPUs");
     }
-    complete_size(all, STATED_HOST_EACH, STATED_HOST);
-    complete_size(all, STATED_DISK_EACH, STATED_DISK);
+    complete_size(said, STATED_HOST_EACH, STATED_HOST);
+    complete_size(said, STATED_DISK_EACH, STATED_DISK);
     if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {
         set(system, &all[STATED_HOST], program->tiered);
     }
@@ -648,8 +665,8 @@ static bool stated_complete(struct server_text *said, struct error *why)
     complete_drafts(all);
     complete_pool(said, all);
     if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
-        uint64_t ranks = stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
-                         stated_number(&all[STATED_DATA_PARALLEL], 1);
+        uint64_t ranks =
+            counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_DATA_PARALLEL);
         set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], ranks, "");
     }
     if (stated_number(&all[STATED_DATA_PARALLEL], 1) == 1) { /* one rank alone exchanges nothing */
@@ -705,6 +722,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
                   "a server, in a file of its own"
                 : "the start-up log of a server, a command such as 'vllm serve MODEL', or its /metrics");
     }
+    said.keys.whole = said.keys.whole || said.command_line > 0;
     said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';
     for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
         said.keys.all[i].value[0] = '\0';

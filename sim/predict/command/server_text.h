@@ -54,6 +54,7 @@ struct stated_keys {
     struct stated_key all[STATED_MOST];
     struct server_unused unused[SERVER_REASONS];
     bool says_prefixes; /* whether the GPU keeps prefixes */
+    bool whole;         /* it states all settings that are not the defaults */
     bool fits_length;   /* it serves what there is room for: a length of auto */
     int starts;         /* of servers in a log, of which the last one counts */
     int start_line;     /* of that */

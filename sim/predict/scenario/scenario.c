@@ -624,6 +624,75 @@ bool scenario_serves(const struct scenario *scenario)
     return serves;
 }
 
+/* ---- a pool of KV that a server's file states ---- */
+
+static const char *const pool_sizes[] = {"kv_pool_tokens", "kv_pool_blocks", "kv_pool"};
+const char *const scenario_pool_keys[] = {"model",
+                                          "config",
+                                          "hardware",
+                                          "engine",
+                                          "compile",
+                                          "graph_sequences",
+                                          "tensor_parallel",
+                                          "data_parallel",
+                                          "expert_parallel",
+                                          "pipeline_parallel",
+                                          "decode_context_parallel",
+                                          "dtype",
+                                          "drafts",
+                                          "hbm_usable",
+                                          "hbm_reserve",
+                                          "hybrid_kv",
+                                          "batched_tokens",
+                                          "mechanisms.weights",
+                                          NULL};
+
+bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,
+                         struct error *why)
+{
+    struct node *tree = scenario_keys_tree(&setting->values, setting->root, why);
+    sources_pool(scenario->sources)->setting = tree;
+    return tree != NULL;
+}
+
+static bool values_agree(const struct node *a, const struct node *b)
+{
+    struct error unseen;
+    const struct node *one = a != NULL ? a : b;
+    if (a == NULL || b == NULL) { /* 1 and none need not be stated */
+        return one == NULL || (one->kind == NODE_SCALAR &&
+                               (strcmp(one->text, "1") == 0 || strcmp(one->text, "none") == 0));
+    }
+    char *of_a = node_canonical(a, &unseen), *of_b = node_canonical(b, &unseen);
+    bool same = of_a != NULL && of_b != NULL && strcmp(of_a, of_b) == 0;
+    free(of_a);
+    free(of_b);
+    return same;
+}
+
+/* Compute the pool if the file that states it does so for another setting. */
+static bool settle_pool(struct scenario *point, struct error *why)
+{
+    struct sources_pool *pool = sources_pool(point->sources);
+    if (pool->setting == NULL) {
+        return true;
+    }
+    struct node *all = scenario_keys_tree(&point->values, point->root, why);
+    bool files = all != NULL, holds = true;
+    for (int i = 0; files && i < 3; i++) {
+        files = values_agree(node_get(all, pool_sizes[i]), node_get(pool->setting, pool_sizes[i]));
+    }
+    for (const char *const *key = scenario_pool_keys; files && *key != NULL; key++) {
+        holds = holds && values_agree(node_find(all, *key), node_find(pool->setting, *key));
+    }
+    for (int i = 0; !holds && i < 3; i++) {
+        scenario_values_remove(&point->values, pool_sizes[i]);
+        atomic_store(&pool->computed, true);
+    }
+    node_destroy(all);
+    return all != NULL;
+}
+
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why)
 {
@@ -632,8 +701,8 @@ bool scenario_point(const struct scenario *scenario, uint32_t index, struct poin
         scenario->sources != NULL ? sources_hold(scenario->sources) : sources_create(why);
     point.root = node_copy(scenario->root, why);
     bool good = point.root != NULL && point.sources != NULL &&
-                lay_point(scenario, index, &point, why) && requests_set_context(&point, why) &&
-                resolve_point(&point, out, why);
+                lay_point(scenario, index, &point, why) && settle_pool(&point, why) &&
+                requests_set_context(&point, why) && resolve_point(&point, out, why);
     scenario_release(&point);
     return good;
 }

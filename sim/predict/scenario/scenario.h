@@ -56,6 +56,13 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
 bool scenario_add_case(struct scenario *scenario, const struct node *map,
                        const struct scenario_values *values, struct error *why);
 
+/* A server's file states the pool of KV, and `setting` has all else that it says: points that differ in what
+ * the pool depends on have a computed one. */
+bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,
+                         struct error *why);
+/* Its keys, without their parts; NULL behind the last. */
+extern const char *const scenario_pool_keys[];
+
 /* Is the key stated, and not empty? */
 bool scenario_states(const struct scenario *scenario, const char *key);
 

@@ -6,7 +6,6 @@
 #include "server/requests/synthetic.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +25,7 @@ struct sources {
     size_t trace_count, trace_capacity;
     struct kept_requests **requests; /* [request_count], owned; callers keep the pointers */
     size_t request_count, request_capacity;
+    struct sources_pool pool;
     const struct stop_flag *stop;
     pthread_mutex_t lock; /* of all of the above except the files, which have their own */
 };
@@ -72,6 +72,7 @@ void sources_release(struct sources *sources)
     }
     free(sources->traces);
     free(sources->requests);
+    node_destroy(sources->pool.setting);
     files_destroy(sources->files);
     pthread_mutex_destroy(&sources->lock);
     free(sources);
@@ -80,6 +81,11 @@ void sources_release(struct sources *sources)
 struct files *sources_files(struct sources *sources)
 {
     return sources != NULL ? sources->files : NULL;
+}
+
+struct sources_pool *sources_pool(struct sources *sources)
+{
+    return &sources->pool;
 }
 
 void sources_watch(struct sources *sources, const struct stop_flag *stop)

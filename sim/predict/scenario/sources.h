@@ -6,11 +6,20 @@
 #pragma once
 
 #include "core/files.h"
+#include "core/node.h"
 #include "server/requests/requests.h"
 #include "trace/format/trace.h"
 
+#include <stdatomic.h>
+
 struct stop_flag;
 struct sources;
+
+/* A pool of KV that a server's file states holds for the setting of that server. */
+struct sources_pool {
+    struct node *setting; /* that, owned; NULL: no file states a pool */
+    atomic_bool computed; /* a point had another setting */
+};
 
 struct sources *sources_create(struct error *why);
 struct sources *sources_hold(struct sources *sources); /* returns its argument; NULL is fine */
@@ -18,6 +27,9 @@ void sources_release(struct sources *sources);         /* NULL is fine */
 
 /* The cache of text files, for the functions that read them. NULL for NULL. */
 struct files *sources_files(struct sources *sources);
+
+/* Made before points are. `sources` must not be NULL. */
+struct sources_pool *sources_pool(struct sources *sources);
 
 /* From now on reading any trace stops once `*stop` is raised, also of traces opened later. NULL:
  * nothing stops it. Must not be called while a thread reads. `sources` NULL is fine. */

@@ -224,7 +224,7 @@ static bool check_length(const struct point *point, struct serving_memory *out, 
         return true;
     }
     double usable = ceil(1000 * (setup->hbm_usable + lacks / all)) / 1000;
-    out->usable = setup->engine.room > 0 && usable < 1 ? usable : 0;
+    out->usable = setup->engine.room > 0 && setup->kv_pool_tokens == 0 && usable < 1 ? usable : 0;
     out->lacks = SERVING_LENGTH;
     error_set(why, NULL, 0, "%s does not start: its KV memory holds %llu of %llu tokens",
               setup->engine.name, (unsigned long long)out->longest, (unsigned long long)length);

@@ -215,6 +215,11 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
                (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
                check_preset(candidate, options, why);
     }
+    /* The machine of a server whose file states its pool, if it can only be this one. */
+    struct node *own = *count > 0 ? sources_pool(scenario->sources)->setting : NULL;
+    if (good && own != NULL && machines.count == 1 && node_get(own, "hardware") == NULL) {
+        good = node_put(own, "hardware", node_get((*out)[0].scenario.root, "hardware"), why);
+    }
     good = good && prices_set(options->prices, *out, *count, why);
     names_release(&systems);
     names_release(&machines);
