@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static size_t name_length(const char *at)
@@ -61,8 +60,8 @@ static const char *piece_end(const char *at, const char *ends, bool *computed)
     return at;
 }
 
-/* Take what a command of a shell sets: variables alone, or those before another program, which are not that
- * line's own. Returns whether it does nothing else. */
+/* Take the variables that a command begins with; their values are known only if they `count`. Returns whether
+ * it does nothing else. */
 static bool take_variables(struct server_text *said, const char *at, bool count)
 {
     struct shell_variables *in = &said->variables;
@@ -90,12 +89,10 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
             at += *at == ')';
         } else {
             const char *word = equals + 1;
-            computed = computed || at - equals >= (long)sizeof added;
-            bool open = false;
-            if (at > word) {
-                shell_word(&word, added, sizeof added, &open);
-            }
+            bool open = at - equals >= (long)sizeof added;
             computed = computed || open;
+            computed =
+                (at > word && shell_word(&word, added, sizeof added, &open) && open) || computed;
         }
         computed = computed || (said->container && strchr(added, '$') != NULL) ||
                    (more && (before == NULL || !before->known || before->list != list));
@@ -112,7 +109,7 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
     return *at == '\0' || *at == '#';
 }
 
-/* Which word a shell would read `from` a variable's value: as one within quotes. */
+/* Write a variable's value so that a shell reads it as it is: without quotes, its blanks part words. */
 static void write_escaped(const char *value, char quote, FILE *out)
 {
     for (; *value != '\0'; value++) {
@@ -150,41 +147,29 @@ static const char *write_variable(struct server_text *said, const char *at, char
     const char *name = at + 1 + (open != '\0'), *rest = name + name_length(name);
     size_t length = (size_t)(rest - name);
     const struct shell_variable *of = length > 0 ? find(in, name, length) : NULL;
-    bool unset = length > 0 && of == NULL && !in->others;
     if (length == 0 || (quote == '\'' && open != '(') || (open == '\0' && isdigit(*name))) {
         return NULL;
     }
     const char *standard = rest + (*rest == ':');
-    if (open == '{' && *standard == '-') {
-        standard++;
-        size_t size = strcspn(standard, "}$`\"'\\");
-        char text[sizeof of->value];
-        if (standard[size] != '}' || size >= sizeof text || (!unset && of == NULL)) {
-            return NULL;
-        }
-        snprintf(text, sizeof text, "%.*s", (int)size, standard);
-        if (of == NULL) {
-            char told[sizeof of->name];
-            snprintf(told, sizeof told, "$%.*s", (int)(length < sizeof told - 1 ? length : 0),
-                     name);
-            server_text_pass(said, told, "nothing sets the variable here: its default counts");
-            write_escaped(text, quote, out);
-            return standard + size + 1;
-        }
-        if (of->known && !of->list) {
-            write_escaped(of->value[0] != '\0' || *rest != ':' ? of->value : text, quote, out);
-            return standard + size + 1;
-        }
-    }
-    bool ends = open == '\0' || *rest == (open == '{' ? '}' : ')');
-    if (of == NULL || !of->known || of->list || !ends) {
+    bool defaults = open == '{' && *standard == '-';
+    const char *end = defaults ? standard + strcspn(standard, "}$`\"'\\") : rest;
+    char text[sizeof of->value];
+    if ((of == NULL ? in->others || !defaults : !of->known || of->list) ||
+        (open != '\0' && *end != (open == '{' ? '}' : ')')) || end - rest >= (long)sizeof text) {
         return NULL;
     }
-    write_escaped(of->value, quote, out);
-    return rest + (open != '\0');
+    snprintf(text, sizeof text, "%.*s", defaults ? (int)(end - standard - 1) : 0, standard + 1);
+    if (of == NULL) {
+        char told[sizeof of->name];
+        snprintf(told, sizeof told, "$%.*s", (int)(length < sizeof told - 1 ? length : 0), name);
+        server_text_pass(said, told, "nothing sets the variable here: its default counts");
+    }
+    bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
+    write_escaped(own ? of->value : text, quote, out);
+    return end + (open != '\0');
 }
 
-/* The line's end of a command of a shell, or where a comment begins. Comments within a list are blanks. */
+/* Write a command of a shell with its variables' values, up to its end or a comment. Comments within a list are blanks. */
 static const char *expand(struct server_text *said, const char *at, FILE *out)
 {
     bool list = false;
@@ -220,25 +205,25 @@ static const char *expand(struct server_text *said, const char *at, FILE *out)
     return at;
 }
 
-/* What a shell does not always do, or not this one: the words that begin and end it, and what a file sets. */
+static bool is_among(const char *word, const char *words)
+{
+    char one[72];
+    snprintf(one, sizeof one, " %s ", word);
+    return strstr(words, one) != NULL;
+}
+
+/* Follow branches, loops, functions and texts within the text, and take what a command sets: unless it is
+ * `certain` that it runs, or runs here, that is not known. */
 static void follow(struct server_text *said, const char *command, bool certain)
 {
-    static const char *const begin[] = {"if", "case", "for", "while", "until", "select", "(", NULL},
-                             *const end[] = {"fi", "esac", "done", "}", ")", NULL},
-                             *const reads[] = {"read",   "mapfile", "readarray", "getopts", "for",
-                                               "select", "unset",   "printf",    "let",     NULL};
     struct shell_variables *in = &said->variables;
     char word[64] = "";
     const char *at = command + strspn(command, " \t\v");
     snprintf(word, sizeof word, "%.*s", (int)(strcspn(at, " \t\v") % sizeof word), at);
-    for (int i = 0; begin[i] != NULL; i++) {
-        in->depth += strcmp(word, begin[i]) == 0;
-    }
+    in->depth += is_among(word, " if case for while until select ( ");
     in->depth += strchr(at, '{') != NULL &&
                  (strstr(at, "()") != NULL || *at == '{' || strcmp(word, "function") == 0);
-    for (int i = 0; end[i] != NULL; i++) {
-        in->depth -= in->depth > 0 && strcmp(word, end[i]) == 0;
-    }
+    in->depth -= in->depth > 0 && is_among(word, " fi esac done } ) ");
     const char *here = strstr(at, "<<");
     if (in->until[0] != '\0' && strcmp(word, in->until) == 0) {
         in->depth -= in->depth > 0;
@@ -250,9 +235,9 @@ static void follow(struct server_text *said, const char *command, bool certain)
         in->depth += in->until[0] != '\0';
     }
     certain = certain && in->depth == 0 && said->branches == 0 && said->loops == 0;
-    bool sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
-    if (strcmp(word, "eval") == 0 ||
-        (sourced && fnmatch("*activate*", at, 0) != 0 && fnmatch("*conda.sh*", at, 0) != 0)) {
+    if (is_among(word, " eval ") ||
+        (is_among(word, " source . ") && fnmatch("*activate*", at, 0) != 0 &&
+         fnmatch("*conda.sh*", at, 0) != 0)) {
         in->others = true;
         for (int i = 0; i < in->count; i++) {
             in->all[i].known = false;
@@ -262,17 +247,15 @@ static void follow(struct server_text *said, const char *command, bool certain)
         return;
     }
     take_variables(said, at, false);
-    bool sets = strncmp(at, "((", 2) == 0;
-    for (int i = 0; reads[i] != NULL; i++) {
-        sets = sets || strstr(at, reads[i]) != NULL;
-    }
+    bool sets =
+        is_among(word, " read mapfile readarray getopts for select unset printf let while ") ||
+        strncmp(at, "((", 2) == 0;
     for (size_t length; *at != '\0'; at += length > 0 ? length : 1) {
         length = name_length(at);
         const char *rest = at + length + (at[length] == ':' || at[length] == '+');
-        bool element = *rest == '[' && find(in, at, length) != NULL;
-        if (length > 0 &&
-            (*rest == '=' || element ||
-             (sets && (isupper((unsigned char)*at) || find(in, at, length) != NULL)))) {
+        bool named = length > 0 && find(in, at, length) != NULL;
+        if (length > 0 && (*rest == '=' || (named && *rest == '[') ||
+                           (sets && (named || isupper((unsigned char)*at))))) {
             keep(in, at, length, NULL, false);
         }
     }
