@@ -167,7 +167,8 @@ struct runs_notes {
     char assumed[64]; /* the assumed figure of the run in which most time is assumed */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
     bool decodes;                       /* some runs are of decode steps, not of a server */
-    bool ranged, drawn; /* some runs are of several families of recordings, or of drawn heads */
+    bool ranged, drawn,
+        recorded; /* some runs are of several families: of drawn heads, of recordings */
 };
 
 struct runs_notes *runs_notes_create(struct error *why)
@@ -231,7 +232,10 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     notes->runs++;
     notes->decodes = notes->decodes || result_cell(result, COLUMN(step_us))->set;
     notes->ranged = notes->ranged || result->family_count > 0;
-    notes->drawn = notes->drawn || strncmp(result->families[0].name, "draw ", 5) == 0;
+    if (result->family_count > 0) {
+        bool drawn = strncmp(result->families[0].name, "draw ", 5) == 0;
+        *(drawn ? &notes->drawn : &notes->recorded) = true;
+    }
     for (size_t i = 0; i < json_array_size(result->notes); i++) {
         add_note(&notes->messages, json_array_get(result->notes, i), system);
     }
@@ -287,7 +291,9 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
     }
     for (uint32_t i = 0; i < sources->count; i++) {
         char line[LINE];
-        const char *over = notes->drawn ? "three draws of what heads weigh" : "them";
+        const char *over = !notes->drawn     ? "them"
+                           : notes->recorded ? "them, or over three draws of what heads weigh"
+                                             : "three draws of what heads weigh";
         bool told = notes->ranged && i + 1 == sources->count;
         snprintf(line, sizeof line,
                  told ? "%s; figures are medians over %s, in brackets ranges of 1 %% and more"

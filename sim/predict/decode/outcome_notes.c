@@ -153,7 +153,14 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
     if (setup->model.importance_drawn) {
-        result_note(result, note_make(NOTE_heads_drawn, note_text(setup->model.name)));
+        result_note(
+            result,
+            note_make(
+                NOTE_heads_drawn, note_text(setup->model.name),
+                note_text(
+                    setup->model.query_heads > setup->model.kv_heads
+                        ? "Llama-3-8B, Llama-3.1-8B and Mistral-7B, and the range is over these"
+                        : "Llama-2-7B, and the range is over draws")));
     } else if (setup->model.queries_drawn) {
         result_note(result, note_make(NOTE_queries_drawn, note_text(setup->model.name)));
     }
