@@ -121,6 +121,11 @@ static bool check_arrival_unit(const struct requests_reading *reading, double ar
                                struct error *why)
 {
     double unit = reading->format->seconds, date = arrival;
+    if (unit == 1e-3 && arrival != nearbyint(arrival)) {
+        error_set(why, reading->in.path, reading->in.line, "'%s' is %.15g, no whole milliseconds",
+                  reading->format->arrival, arrival);
+        return error_expect(why, "milliseconds; if these are seconds, 1000 times as much");
+    }
     while (date > 2.2e9) {
         date /= 1000;
     }

@@ -399,6 +399,8 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {"{\"timestamp\": 5, \"input_length\": 7, \"output_length\": 0}\n",
          "{\"timestamp\": 1735689600}\n",
          "'timestamp' is 1735689600, a date that is not in milliseconds"},
+        {"{\"timestamp\": 0.0, \"input_length\": 7, \"output_length\": 1}\n",
+         "{\"timestamp\": 1.35}\n", "'timestamp' is 1.35, no whole milliseconds"},
         {"arrived_at,num_prefill_tokens,num_decode_tokens\n", "1735689600000,5,1\n",
          "'arrived_at' is 1735689600000, a date that is not in seconds"},
         {json, "{\"timestamp\": 1735689600}\n", "'input_length' is missing or not a whole number"},
