@@ -40,7 +40,8 @@ static struct figures replay(const struct trace *trace, const char *policy, doub
 {
     struct error why;
     struct ledger ledger;
-    static const struct replay_head heads[LAYERS] = {{true, 1}, {true, 1}, {true, 1}};
+    static const struct replay_head head = {.offloaded = true, .importance = 1};
+    const struct replay_head heads[LAYERS] = {head, head, head};
     struct replay_plan plan = {
         .layers = LAYERS,
         .kv_heads = 1,
