@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* ---- cores ---- */
+/* ---- cores and threads ---- */
 
 struct cores {
     uint32_t count, free;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- families: the middle ---- */
+/* ---- families: their middle and ranges ---- */
 
 /* The place of a value if all are sorted; equal ones keep their order. */
 static uint32_t families_place_of(const double *values, uint32_t count, uint32_t index)
@@ -65,8 +65,6 @@ uint32_t families_chosen(const struct result *result)
     }
     return result->family_count > 0 ? families_middle_of(times, result->family_count) : 0;
 }
-
-/* ---- ranges ---- */
 
 /* The family with the least (or most) of a column; `count` if none has it. */
 static uint32_t find_end(const struct result *results, uint32_t count, const struct column *column,
@@ -142,8 +140,6 @@ void families_write(const struct result *results, const char *const *names, uint
     }
     note_unfit(results, names, count, out);
 }
-
-/* ---- the mass by step ---- */
 
 bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
                            struct error *why)

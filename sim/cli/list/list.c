@@ -57,7 +57,7 @@ static bool add_names(struct frame *frame, const char *folder, const char *suffi
     return ok;
 }
 
-/* ---- systems ---- */
+/* ---- what lists hold ---- */
 
 static const struct frame_column system_columns[] = {
     {.key = "system", .title = "system"},
@@ -128,8 +128,6 @@ static bool add_model(struct frame *frame, const char *name, const char *part, s
     return true;
 }
 
-/* ---- hardware ---- */
-
 /* The curves in which machines differ most. */
 static const enum curve_id listed_curves[] = {
     CURVE_GPU_HBM_CAPACITY, CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_FLOPS_BF16,
@@ -189,8 +187,6 @@ static bool add_hardware(struct frame *frame, struct error *why)
     }
     return ok;
 }
-
-/* ---- traces ---- */
 
 static const struct frame_column trace_columns[] = {
     {.key = "trace", .title = "trace"},
@@ -253,8 +249,6 @@ static bool add_traces(struct frame *frame, struct error *why)
 }
 
 /* Lists of what the program has itself: a row for each of a table. */
-
-/* ---- policies and mechanisms ---- */
 
 static const struct frame_column policy_columns[] = {
     {.key = "policy", .title = "policy"},
@@ -346,8 +340,6 @@ static bool add_engines(struct frame *frame, struct error *why)
     }
     return good;
 }
-
-/* ---- routers ---- */
 
 static const struct frame_column router_columns[] = {
     {.key = "routing", .title = "routing"},

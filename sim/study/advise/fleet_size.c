@@ -104,8 +104,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     return true;
 }
 
-/* ---- rounds ---- */
-
 /* The next numbers of servers, of those that may be tried so far. */
 static uint32_t next_within(struct fleet_form *form, uint32_t *values)
 {
@@ -213,8 +211,6 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
     }
     return good;
 }
-
-/* ---- each form, by few requests ---- */
 
 /* Servers at a share of what each answers at most. */
 static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
