@@ -226,8 +226,6 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
     }
 }
 
-/* ---- writing ---- */
-
 static void mechanism_value_write_policy(const struct mechanisms *of, FILE *out)
 {
     char number[32];

@@ -232,8 +232,6 @@ static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
     }
 }
 
-/* ---- another GPU ----------------------------------------------------------------------------- */
-
 /* Is this the basis of the figure? */
 static bool takeover_has_basis(const struct node *figure, enum basis of)
 {

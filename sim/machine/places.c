@@ -57,8 +57,6 @@ void places_add_server(struct places *places, const struct profile *profile, dou
     places_join(places, TIER_HOST, TIER_GPU, &link);
 }
 
-/* ---- paths ------------------------------------------------------------------------------- */
-
 /* Find the place after each place on a shortest path to `to`; PLACES_NONE: there is none. */
 static void find_next(const struct places *places, int to, int next[PLACES_MOST])
 {

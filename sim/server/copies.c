@@ -73,8 +73,6 @@ double copies_pass(struct copies *copies, double ns, double rate)
     return crossed;
 }
 
-/* ---- those of a server ----------------------------------------------------------------- */
-
 /* For how long a copy of `way` waits, behind all before it there, for those of the other way. */
 static double other_way_ns(const struct server *server, const struct copies *way)
 {

@@ -175,8 +175,6 @@ static uint32_t choose_of_two(const struct balancer *balancer, const struct serv
     return loads[two].requests < loads[one].requests ? two : one;
 }
 
-/* ---- prefixes ------------------------------------------------------------------------- */
-
 /* Tokens at the beginning of the prompt that the server was sent before. */
 static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
                             const struct request *request)

@@ -150,8 +150,6 @@ double frame_value(const struct frame *frame, uint32_t row, uint32_t column)
     return cell->set && cell->text == NULL ? cell->value : (double)NAN;
 }
 
-/* ---- filling ---- */
-
 void frame_row(struct frame *frame)
 {
     struct error unused;

@@ -54,8 +54,6 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
     return good;
 }
 
-/* ---- what a reader can choose ---- */
-
 void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
                          FILE *out)
 {

@@ -74,8 +74,6 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
     return true;
 }
 
-/* ---- streams ---- */
-
 void ids_release(struct ids *ids)
 {
     free(ids->block);

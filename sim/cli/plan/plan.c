@@ -202,8 +202,6 @@ static void plan_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of --pareto:", columns, count, out);
 }
 
-/* ---- options ---- */
-
 static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
 {
     static const char *const names[] = {"lossy", "paper", NULL};

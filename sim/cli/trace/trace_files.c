@@ -118,8 +118,6 @@ const struct command command_trace_verify = {
     .run = trace_verify_run,
 };
 
-/* ---- trace generate ---- */
-
 enum { GENERATE_OUTPUT, MODEL, CONTEXT, STEPS, KEEP, SEED, JOBS };
 
 static const struct command_option generate_options[] = {

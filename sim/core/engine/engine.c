@@ -155,8 +155,6 @@ static void binding_note_start(struct engine *engine, engine_task_id id)
     }
 }
 
-/* ---- starting and ending ---- */
-
 static void begin_flow(struct engine *engine, engine_task_id id)
 {
     const struct task *task = &engine->tasks[id];

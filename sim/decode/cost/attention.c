@@ -97,8 +97,6 @@ void prompt_attention_add(struct prompt_attention *work, const struct model *mod
     work->longest = fmax(work->longest, (double)model_layer_tokens(model, layer, start + tokens));
 }
 
-/* ---- its time ---- */
-
 /* Figures of a profile, and what follows from them. */
 struct prompt_figures {
     double rate;  /* FLOPs a ns */

@@ -84,8 +84,6 @@ bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
     return good;
 }
 
-/* ---- a run ---- */
-
 /* The channel and the resources. A copy by a thread reads and writes DRAM. */
 static bool add_host(struct pipe *pipe, struct error *why)
 {

@@ -460,8 +460,6 @@ static double pinned_padding(const struct setup *setup, const struct pinned_part
            weight_padding(setup);
 }
 
-/* ---- the pool of an engine ---- */
-
 /* Weights of all layers that are streamed, of one GPU. */
 static double all_streamed_bytes(const struct setup *setup)
 {

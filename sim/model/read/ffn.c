@@ -56,8 +56,6 @@ static bool read_routed(const struct node *config, const struct architecture *ki
                                read_shared(config, kind, routed, why));
 }
 
-/* ---- which layers ---- */
-
 static bool ffn_says(const struct node *config, const char *key, uint32_t layer, const char *word)
 {
     const struct node *list = node_stated(config, key);

@@ -265,8 +265,6 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
     return good;
 }
 
-/* ---- Dockerfiles ---- */
-
 bool dockerfile_named(const char *file)
 {
     const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;

@@ -217,8 +217,6 @@ void server_setting_take(const struct server_option *option, const char *value,
     }
 }
 
-/* ---- settings of a log ---- */
-
 static bool server_text_is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';

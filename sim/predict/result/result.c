@@ -164,8 +164,6 @@ bool result_text(struct result *result, const struct column *column, const char 
     return true;
 }
 
-/* ---- cells as text ---- */
-
 /* These write to texts of CELL_SIZE bytes, in which cells that the program makes always fit. */
 
 static void cell_put_real(char *text, double value)

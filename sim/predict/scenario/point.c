@@ -171,8 +171,6 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     return pipeline_curves(&point->setup, beside, ids);
 }
 
-/* ---- error bands ---- */
-
 static bool keeps_prefixes_outside(const struct point *point)
 {
     const struct mechanisms *m = point->setup.mechanisms;

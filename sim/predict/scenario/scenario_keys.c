@@ -335,8 +335,6 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length)
     return key->name != NULL ? key : NULL;
 }
 
-/* ---- values ---- */
-
 _Static_assert(sizeof scenario_keys / sizeof *scenario_keys <= SCENARIO_MOST_KEYS, "a value a key");
 
 static struct scenario_value *value_of(struct scenario_values *values, const char *name)

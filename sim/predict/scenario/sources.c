@@ -101,8 +101,6 @@ void sources_watch(struct sources *sources, const struct stop_flag *stop)
     pthread_mutex_unlock(&sources->lock);
 }
 
-/* ---- traces ---------------------------------------------------------------------------- */
-
 /* Drop the oldest traces that nobody else holds, if there are many. */
 static void drop_unused(struct sources *sources)
 {

@@ -148,8 +148,6 @@ struct estimate stream_times_rate(const struct stream_times *times,
     return stationary_interval((double)times->count / whole_s, batches, STATIONARY_BATCHES);
 }
 
-/* ---- the question ---------------------------------------------------------------------- */
-
 /* Half-widths of an interval by which a figure lies off its bound; of few requests. */
 static const double clearly = 1.5, clearly_of_few = 3;
 

@@ -370,8 +370,6 @@ static bool confirm(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* ---- all of it ---- */
-
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
                     struct fleet_size *out, struct error *why)
 {

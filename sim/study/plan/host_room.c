@@ -7,8 +7,6 @@
 
 enum { GIB_BITS = 30 };
 
-/* ---- how much is worth having ---- */
-
 enum { ENDLESS_GIB = 1 << 20 }; /* more than any machine has */
 
 struct sizing_host {

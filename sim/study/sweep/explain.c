@@ -9,8 +9,6 @@
 
 static const double by = 0.1;
 
-/* ---- figures ---------------------------------------------------------------------------- */
-
 static double change(const struct result *result, const struct result *scaled,
                      const struct column *column)
 {

@@ -115,8 +115,6 @@ static void sweep_join_workers(struct sweep *sweep)
     threads_join(&sweep->workers);
 }
 
-/* ---- the calling thread ---- */
-
 static struct slot *sweep_slot_of(const struct sweep *sweep, uint32_t index)
 {
     return &sweep->slots[index % sweep->slot_count];

@@ -325,8 +325,6 @@ PART_OF_VERSION void score_all(const struct candidates *asked, struct scores *sc
     }
 }
 
-/* ---- versions ---- */
-
 static void score_plain(const struct candidates *asked, struct scores *scores, uint16_t *bucket)
 {
     score_all(asked, scores, bucket);

@@ -136,8 +136,10 @@ static void resident_heads_take_no_share(void **state)
 {
     (void)state;
     struct replay_plan plan = plan_of(2, 2);
-    const struct replay_head heads[] = {
-        {.importance = 1}, {.importance = 1}, {.offloaded = true, .importance = 1}, {.importance = 1}};
+    const struct replay_head heads[] = {{.importance = 1},
+                                        {.importance = 1},
+                                        {.offloaded = true, .importance = 1},
+                                        {.importance = 1}};
     plan.heads = heads;
     struct ledger ledger;
     assume(.8, .1, 1, &plan, &ledger);
