@@ -189,7 +189,9 @@ static bool visit_container(const struct node *map, const struct node *image,
         node_find(map, "extends.file") != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */
     }
-    fprintf(written.out, replaces ? "" : "container run %s", image->text);
+    char *of = interpolated(image->text, service, false);
+    const char *tagged = of != NULL ? of : image->text;
+    fprintf(written.out, replaces ? "" : "container run %s", tagged);
     write_words(entry, &written);
     write_words(command, &written);
     write_words(args, &written);
@@ -201,7 +203,9 @@ static bool visit_container(const struct node *map, const struct node *image,
         .line = visitor->before + map->line,
         .replicas = replicas,
         .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
-    return visit_command(&written, replaces ? image->text : "", container, visitor, why);
+    bool good = visit_command(&written, replaces ? tagged : "", container, visitor, why);
+    free(of);
+    return good;
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -346,6 +350,43 @@ static void read_stage(char *const *lines, size_t begins, struct image_stage *ou
     }
 }
 
+static int line_number(char *const *lines, size_t line)
+{
+    int number = 1 + (int)line;
+    for (size_t i = 0; i < line; i++) {
+        for (const char *at = lines[i]; (at = strchr(at, '\v')) != NULL; at++) {
+            number++;
+        }
+    }
+    return number;
+}
+
+/* A variable of the image is what ARG says, or its own default. */
+static void fill_image(char *const *lines, char image[256])
+{
+    char *variable = strchr(image, '$'), made[256];
+    if (variable == NULL) {
+        return;
+    }
+    const char *name = variable + 1 + (variable[1] == '{'), *end = name;
+    end += strspn(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+    const char *value = strncmp(end, ":-", 2) == 0 ? end + 2 : NULL;
+    const char *rest = name[-1] == '{' && strchr(end, '}') != NULL ? strchr(end, '}') + 1 : end;
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const char *said = instruction(lines[i], "ARG");
+        size_t length = (size_t)(end - name);
+        if (said != NULL && strncmp(said, name, length) == 0 && said[length] == '=') {
+            value = said + length + 1;
+        }
+    }
+    if (value != NULL) {
+        value += strspn(value, "\"'");
+        snprintf(made, sizeof made, "%.*s%.*s%s", (int)(variable - image), image,
+                 (int)strcspn(value, " \t\"'}"), value, rest);
+        memcpy(image, made, sizeof made);
+    }
+}
+
 /* In `text`, which is changed, '\v' stands for the end of a line that a backslash joined to the next. */
 bool dockerfile_read(struct server_text *said, char *text, struct error *why)
 {
@@ -363,13 +404,9 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     }
     if (begins < count) {
         read_stage(lines, begins, &stage, to.out);
+        fill_image(lines, stage.image);
     }
-    int number = 1 + (int)stage.line;
-    for (size_t i = 0; i < stage.line; i++) {
-        for (const char *at = lines[i]; (at = strchr(at, '\v')) != NULL; at++) {
-            number++;
-        }
-    }
+    int number = line_number(lines, stage.line);
     bool replaces = stage.entry != NULL;
     fprintf(to.out, replaces ? "" : "container run %s", stage.image);
     bool good = write_instruction(stage.entry, said->file, &to, why) &&
@@ -378,6 +415,13 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
                          (struct manifest_container){.line = number, .replicas_line = number},
                          &visitor, why) &&
            good;
+    for (size_t i = 0; lines[i] != NULL;
+         i++) { /* a package that is installed replaces the image's */
+        if (instruction(lines[i], "RUN") != NULL) {
+            said->line = line_number(lines, i);
+            server_text_read_version(said, lines[i]);
+        }
+    }
     free(lines);
     return good;
 }

@@ -562,6 +562,10 @@ static void read_image_version(struct server_text *said, const char *text, const
             (server_program_after(said->program->others, word) == NULL ||
              strstr(tag, program) != NULL)) {
             struct error unknown;
+            if (tag[1] == '$') {
+                server_text_pass(said, name,
+                                 "its version is a variable, --set engine=NAME-N says it");
+            }
             const char *latest =
                 strncmp(tag, ":nightly", 8) == 0 ? server_engine_latest(program, &unknown) : NULL;
             server_text_state_version(said, said->program,

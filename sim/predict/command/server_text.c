@@ -82,21 +82,27 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* The version of a package that is installed: "pip install 'vllm[flashinfer]==0.9.2'"; NULL if it is not. */
+/* The version of a package that is installed, "pip install 'vllm[flashinfer]==0.9.2'", "conda install vllm=0.9.2",
+ * or loaded, "module load vllm/0.9.2"; NULL if it is not. */
 static const char *behind_package(const char *line, const char *name)
 {
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *rest = at + strlen(name);
         rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
-        if (strncmp(rest, "==", 2) == 0 && (at == line || strchr(" '\"\t", at[-1]) != NULL)) {
-            return rest + 2;
+        const char *sign = strstr(line, "module ") != NULL  ? "/"
+                           : strstr(line, "conda ") != NULL ? "="
+                                                            : "==";
+        sign = strncmp(rest, "==", 2) == 0 ? "==" : sign;
+        if (strncmp(rest, sign, strlen(sign)) == 0 &&
+            (at == line || strchr(" '\"\t", at[-1]) != NULL)) {
+            return rest + strlen(sign);
         }
     }
     return NULL;
 }
 
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
-static void server_text_read_version(struct server_text *said, const char *line)
+void server_text_read_version(struct server_text *said, const char *line)
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];

@@ -137,6 +137,9 @@ void shell_variables_of_container(struct server_text *said, const char *line);
 /* Does the text end within a variable's value: a list, "NAME=(", or a quote? */
 bool shell_variable_is_open(const char *line);
 
+/* Take the version that a line of a log states, or that of a package that it installs. */
+void server_text_read_version(struct server_text *said, const char *line);
+
 /* Take the variables that the first `length` bytes of the line set. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length);
 
