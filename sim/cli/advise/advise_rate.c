@@ -370,8 +370,9 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
     }
     if (nearest != NULL) {
         const struct result *misses = fleet_misses(nearest);
-        bool runs = result_number(misses, COLUMN(queue_ms)) <=
-                    hardly * result_number(misses, COLUMN(ttft_ms)); /* not if none has ended */
+        bool runs = result_cell(misses, COLUMN(queue_grows))->integer == 0 &&
+                    result_number(misses, COLUMN(queue_ms)) <=
+                        hardly * result_number(misses, COLUMN(ttft_ms));
         text_append(text, sizeof text, "; nearest: ");
         say_missing(fleet, nearest, text);
         text_append(text, sizeof text, "%s",
