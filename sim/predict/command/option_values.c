@@ -388,10 +388,17 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         after += 1 + strspn(after + 1, " \v");
         const struct server_option *option = server_option_find(in->said->program, path);
         const char *inside = enclosed_end(after);
-        bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);
+        bool own = prefix[0] != '\0' || in->chosen ||
+                   (option != NULL && option->value == SERVER_VALUE_JSON);
         read_pair(in, path, option, after, inside);
+        if (option == NULL && in->chosen && prefix[0] == '\0' && islower((unsigned char)path[0])) {
+            server_text_pass(in->said, path, "what an unknown argument changes is not known");
+        }
+        const char *closes = in->chosen && strchr("'\"[", *after) != NULL
+                                 ? strchr(after + 1, *after == '[' ? ']' : *after)
+                                 : NULL;
         /* Settings lie in "args: {...}", too. */
-        at = own && inside != NULL ? inside : after;
+        at = own && inside != NULL ? inside : closes != NULL ? closes + 1 : after;
     }
     in->depth--;
 }
@@ -410,8 +417,10 @@ void log_settings_read(struct server_text *said, const char *line)
             server_setting_take(option, value, said);
         }
     }
-    size_t length = strlen(line);
-    struct settings_line in = {.said = said, .chosen = strstr(line, "non-default args:") != NULL};
+    const char *chosen = strstr(line, "non-default args: {");
+    line = chosen != NULL ? strchr(chosen, '{') : line;
+    size_t length = chosen != NULL ? (size_t)(enclosed_end(line) - line) : strlen(line);
+    struct settings_line in = {.said = said, .chosen = chosen != NULL};
     if (length <= LINE_MOST) {
         read_pairs(&in, line, line + length, "");
     }

@@ -466,6 +466,8 @@ static const struct {
     {"vllm serve m --swap-space 4 --enforce-eager", "--swap-space"},
     {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --log-a a 'b c' >log 2>&1",
      "--swap-space, --seed, --log-a"},
+    {"non-default args: {'model_tag': 'm', 'no_such': {'a': 1}, 'middleware': ['a=b'], 'max_num_seqs': 8}, x: 1",
+     "model_tag, middleware, no_such"},
     {"vllm serve m --no-such 1",
      "f:1: unknown option '--no-such'\n  expected: an option of vLLM, or the command without it"},
     {"vllm serve m --enable-lora",
