@@ -289,7 +289,10 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
         bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
         if (of_family) {
             struct error fault = *why;
-            snprintf(why->found, sizeof why->found, "ensemble, with '%s': %.200s",
+            const char *of = point->families[0].trace == point->families[1].trace
+                                 ? "heads of"
+                                 : "ensemble, with";
+            snprintf(why->found, sizeof why->found, "%s '%s': %.200s", of,
                      point->families[family].name, fault.found);
         }
         return false;
