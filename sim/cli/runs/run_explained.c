@@ -227,14 +227,15 @@ static double level(const struct result *result, int figure)
     return ns > 0 ? sum / ns : 0;
 }
 
-static void print_load(const struct result *result, FILE *out)
+static void print_load(double servers, const struct result *result, FILE *out)
 {
     const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
-    fprintf(out, " The GPU computes for %.0f %% of the time, %.1f requests at once",
+    fprintf(out, " %s GPU computes for %.0f %% of the time, %.1f requests at once",
+            servers > 1 ? "A server's" : "The",
             100 * result_cell(result, COLUMN(gpu_busy_share))->real,
-            level(result, RESULT_SERIES_running));
+            level(result, RESULT_SERIES_running) / servers);
     if (blocks->set && blocks->integer > 0) {
-        fprintf(out, ", and the KV pool is %.0f %% full",
+        fprintf(out, ", and %s KV pool is %.0f %% full", servers > 1 ? "its" : "the",
                 100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
     }
     fputs(".", out);
@@ -300,7 +301,7 @@ static void write_served(const struct point *point, const struct explanation *ex
         return;
     }
     print_times(result, before, after, out);
-    print_load(result, out);
+    print_load((double)point_servers(point), result, out);
     print_tiers(point, result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
