@@ -144,8 +144,13 @@ void question_end(struct question *question)
         disk_cache_close(cache);
     }
     store_close(question->store);
-    if (question->scenario.sources != NULL &&
-        atomic_load(&sources_pool(question->scenario.sources)->computed)) {
+    const struct sources_pool *pool =
+        question->scenario.sources != NULL ? sources_pool(question->scenario.sources) : NULL;
+    if (pool != NULL && atomic_load(&pool->larger)) {
+        message_note("this machine would hold a larger KV pool than the file of --from states: of "
+                     "a machine that is not that server's, give its command alone");
+    }
+    if (pool != NULL && atomic_load(&pool->computed)) {
         message_note("the KV pool that the file of --from states is that of its own setting: with "
                      "another, it is computed (--set kv_pool_tokens=N states it)");
     }

@@ -10,6 +10,7 @@
 #include "machine/compose.h"
 #include "model/sharding.h"
 #include "model/model.h"
+#include "predict/scenario/sources.h"
 
 #include <math.h>
 #include <string.h>
@@ -449,6 +450,14 @@ static bool set_memory(struct point *point, double all, struct error *why)
         double asked = logged_pool(point), most = all - (double)weights - (double)engine->taken;
         engine->pool = (uint64_t)fmin(asked, fmax(0, most));
         engine->pool_share = asked > 0 ? (double)engine->pool / asked : 0;
+        struct sources_pool *file = point->sources != NULL ? sources_pool(point->sources) : NULL;
+        const struct setup *setup = &point->setup;
+        uint64_t size = setup->kv_pool_blocks > 0 ? setup->kv_pool_blocks
+                        : setup->kv_pool > 0      ? setup->kv_pool
+                                                  : setup->kv_pool_tokens;
+        if (file != NULL && file->size == (double)size && memory.pool > SOURCES_LARGER * asked) {
+            atomic_store(&file->larger, true);
+        }
         memory.alone = 0;
     }
     engine->room =

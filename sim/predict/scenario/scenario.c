@@ -627,31 +627,22 @@ bool scenario_serves(const struct scenario *scenario)
 /* ---- a pool of KV that a server's file states ---- */
 
 static const char *const pool_sizes[] = {"kv_pool_tokens", "kv_pool_blocks", "kv_pool"};
-const char *const scenario_pool_keys[] = {"model",
-                                          "config",
-                                          "hardware",
-                                          "engine",
-                                          "compile",
-                                          "graph_sequences",
-                                          "tensor_parallel",
-                                          "data_parallel",
-                                          "expert_parallel",
-                                          "pipeline_parallel",
-                                          "decode_context_parallel",
-                                          "dtype",
-                                          "drafts",
-                                          "hbm_usable",
-                                          "hbm_reserve",
-                                          "hybrid_kv",
-                                          "batched_tokens",
-                                          "mechanisms.weights",
-                                          NULL};
+/* clang-format off */
+const char *const scenario_pool_keys[] = {
+    "model", "config", "hardware", "engine", "compile", "graph_sequences", "tensor_parallel", "data_parallel",
+    "expert_parallel", "pipeline_parallel", "decode_context_parallel", "dtype", "drafts", "hbm_usable",
+    "hbm_reserve", "hybrid_kv", "batched_tokens", "mechanisms.weights", NULL};
+/* clang-format on */
 
 bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,
                          struct error *why)
 {
     struct node *tree = scenario_keys_tree(&setting->values, setting->root, why);
     sources_pool(scenario->sources)->setting = tree;
+    for (int i = 0; i < 3; i++) {
+        sources_pool(scenario->sources)->size +=
+            scenario_stated(&setting->values, pool_sizes[i], 0);
+    }
     return tree != NULL;
 }
 

@@ -18,8 +18,12 @@ struct sources;
 /* A pool of KV that a server's file states holds for the setting of that server. */
 struct sources_pool {
     struct node *setting; /* that, owned; NULL: no file states a pool */
+    double size;          /* tokens, blocks or bytes */
     atomic_bool computed; /* a point had another setting */
+    atomic_bool
+        larger; /* a point's machine would hold a pool of more than SOURCES_LARGER times it */
 };
+#define SOURCES_LARGER 1.25 /* no engine's memory is computed as wrongly as that */
 
 struct sources *sources_create(struct error *why);
 struct sources *sources_hold(struct sources *sources); /* returns its argument; NULL is fine */
