@@ -421,7 +421,7 @@ static void set_drawn(struct synthetic *synthetic)
     add_session_turns(synthetic, later, number[PREFIX], 1, &session);
     prompt = set ? synthetic->mean[PROMPT] : prompt;
     output = set ? synthetic->mean[OUTPUT] : output;
-    double most = session.most;
+    double most = set ? whole * ceil(session.most / whole) : session.most; /* a set's are means */
     if (session.variance > 0) {
         double excess = far_tokens(session.varying, session.variance) - session.varying;
         double tokens = session.mean + fmax(excess, session.excess);
