@@ -269,7 +269,7 @@ static bool read_fp8(const struct node *config, struct model *model, struct erro
         (sizes->count != 2 || !field_number(sizes->children[0], 1, SIZE_MOST, &rows) ||
          !field_number(sizes->children[1], 1, SIZE_MOST, &columns) ||
          (uint64_t)rows * columns < FP8_BLOCK_LEAST)) {
-        field_error(config, "weight_block_size", why, "is no size of blocks whose scales are few");
+        field_error(config, "weight_block_size", why, "is no block of at least 512 weights");
         return error_expect(why, "two numbers, such as [128, 128]");
     }
     model->fp8_block = rows;

@@ -178,7 +178,7 @@ static void take(struct server_text *said, const struct server_option *option, c
                  const char *value)
 {
     if (option->usual != NULL && value != NULL && strcasecmp(value, option->usual) == 0) {
-        server_text_pass(said, typed, "it is as a server does without it");
+        server_text_pass(said, typed, "it is the default");
     } else if (option->value == SERVER_VALUE_NONE) {
         server_text_pass_over(said, option, typed);
     } else if (option->value == SERVER_VALUE_JSON) {

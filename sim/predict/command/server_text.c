@@ -213,9 +213,8 @@ static void read_log(struct server_text *said, const char *line)
             said->program = program;
             said->failure = NULL;
             if (log_settings_open(said, line, false) || is_broken(line)) {
-                error_expect(
-                    server_text_refuse(said, "a list of settings does not end, or within a word"),
-                    "it whole, in one line");
+                error_expect(server_text_refuse(said, "a list of settings is cut off"),
+                             "it whole, in one line");
             }
             count_engine(said, rest);
             log_settings_read(said, line);
@@ -569,7 +568,7 @@ static void complete_tiers(const struct server_program *program, struct server_t
     if ((unsaid || says(&all[STATED_HOST_UNSAID], "yes")) && all[STATED_HOST].value[0] == '\0' &&
         !server_text_overrides(said, "host_memory")) {
         said->line = system->line;
-        error_expect(server_text_refuse(said, "the size of its host memory does not stand here"),
+        error_expect(server_text_refuse(said, "the size of its host memory is not stated here"),
                      "--set host_memory=N, that of all GPUs");
     }
     complete_size(said, STATED_HOST_EACH, STATED_HOST);

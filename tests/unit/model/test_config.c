@@ -509,7 +509,7 @@ static void quantisation_that_is_not_understood_is_refused(void **state)
          " 'config_groups': {'g': {'weights': {'num_bits': 4}}}}",
          "'format' is marlin-24: half of the weights are not stored"},
         {"{'quant_method': 'fp8', 'weight_block_size': [1, 32]}",
-         "'weight_block_size' is no size of blocks whose scales are few"},
+         "'weight_block_size' is no block of at least 512 weights"},
         {"{'quant_method': 'compressed-tensors', 'sparsity_config': {'format': 'dense'},"
          " 'config_groups': {'g': {'weights': {'num_bits': 8}}}}",
          NULL},
