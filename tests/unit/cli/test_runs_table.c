@@ -122,7 +122,7 @@ static void everything_stands_where_it_belongs(void **state)
         "full        1          -      -       -     2.00   *500  100 %    0 %\n"
         "cached      1          -      -       -     2.00   =500  100 %    0 %\n"
         "\n"
-        "note: 3 requests exceed the server's KV memory and were left out (cached: 1 of 2 runs)\n"
+        "note: 3 requests exceed the server's KV memory and were left out (1 of 2 runs: cached)\n"
         "sure: the error is unknown; 1 of 2 runs goes past what was recorded or measured; --why tells more\n"
         "tok/s: * best, = ties with it (at most 2 % apart)\n");
     free(text);
@@ -150,8 +150,8 @@ static void a_note_is_said_once(void **state)
                  "\n\nnote: m" UNUSED "\nsure: ");
     assert_holds(PRINT(sweep, {.system = "ab", .models = "m"}, {.system = "b", .models = "m"},
                        {.system = "b", .models = "m"}, {.system = "c", .models = "n"}),
-                 "\n\nnote: m" UNUSED " (ab, b: 3 of 4 runs)\nnote: n" UNUSED
-                 " (c: 1 of 4 runs)\nsure: ");
+                 "\n\nnote: m" UNUSED " (3 of 4 runs: ab, b)\nnote: n" UNUSED
+                 " (1 of 4 runs: c)\nsure: ");
 }
 
 static void each_note_of_a_run_is_one(void **state)
@@ -159,10 +159,10 @@ static void each_note_of_a_run_is_one(void **state)
     (void)state;
     static const char sweep[] = "seed: [1, 2]";
     assert_holds(PRINT(sweep, {.system = "a", .models = "mn"}, {.system = "a", .models = "n"}),
-                 "\n\nnote: m" UNUSED " (a: 1 of 2 runs)\nnote: n" UNUSED "\nsure: ");
+                 "\n\nnote: m" UNUSED " (1 of 2 runs: a)\nnote: n" UNUSED "\nsure: ");
     assert_holds(PRINT(sweep, {.system = "a", .models = "bcdefghijklmnopq"},
                        {.system = "b", .models = "rs"}),
-                 "note: q" UNUSED " (a: 1 of 2 runs)\n"
+                 "note: q" UNUSED " (1 of 2 runs: a)\n"
                  "note: there are more notes: 'simulate' each run alone");
 }
 
@@ -188,8 +188,8 @@ static void a_long_note_is_wrapped(void **state)
     (void)state;
     assert_holds(PRINT("seed: [1, 2, 3]", {.system = "a system", .models = "m"},
                        {.system = "yet another system", .models = "m"}, {.system = "b"}),
-                 "note: m" UNUSED " (a system, yet another system: 2 of 3\n"
-                 "      runs)\n");
+                 "note: m" UNUSED " (2 of 3 runs: a system, yet another\n"
+                 "      system)\n");
 }
 
 static void every_key_with_several_values_has_a_column(void **state)

@@ -1,7 +1,7 @@
 /* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
 #include "unit/fixture/make_setup.h"
 
-#include "unit/fixture/run_setup.h"
+#include "predict/answer.h"
 #include "study/ablate/ablation.h"
 
 #include <math.h>
@@ -225,17 +225,17 @@ static int64_t step_at(const char *batch, const char *system, const char *mechan
     snprintf(over, sizeof over, "mechanisms=%s", mechanisms);
     const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], "trace=smollm2-135m",
                                name,     over,     batch,    NULL};
-    struct setup setup;
+    struct point point;
     struct result result;
     struct error why;
     struct run_context runs;
     make_runs(&runs, 1);
-    if (!try_setup(overrides, &setup, &why) || !run_setup(&setup, &runs, &result, &why)) {
+    if (!try_point(overrides, &point, &why) || !answer_run(&point, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
     int64_t step = result_cell(&result, COLUMN(step_us))->integer;
     result_release(&result);
-    setup_release(&setup);
+    point_release(&point);
     run_context_release(&runs);
     return step;
 }

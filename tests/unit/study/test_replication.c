@@ -102,7 +102,7 @@ static void figures_are_drawn_independently(void **state)
 static void the_run_itself_stays(void **state)
 {
     (void)state;
-    struct point point = POINT(RECORDED, "system=litecache");
+    struct point point = POINT(RECORDED, "system=retroinfer-10pct");
     struct result plain = replicate(&point, 0, 1);
     struct result drawn = replicate(&point, 5, 1);
     assert_int_equal(plain.draws.count, 0);
