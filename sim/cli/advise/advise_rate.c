@@ -387,11 +387,12 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
 {
     const struct result *result = fleet_holds(best);
     double requests = result_number(result, COLUMN(requests));
+    bool drawn = best->full == best->servers && result_number(result, COLUMN(hit_tokens_gpu)) > 0;
     char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
     advise_limits(&fleet->targets, result, limits);
-    text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated.", limits,
+    text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
                 limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
-                fleet->rate);
+                fleet->rate, drawn ? ", and held in 3 draws" : "");
     const struct fleet_form *below = next_below(fleet, best);
     if (below != NULL) {
         uint32_t gpus = below->fewer * below->gpus;

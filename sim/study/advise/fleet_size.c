@@ -45,7 +45,9 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     switch (sizing->what) {
     case FLEET_BRIEF:
     case FLEET_FULL:
-        return fleet_scenario(fleet, form, value + 1, out, why);
+        return fleet_scenario(fleet, form, value < form->grid.count ? value + 1 : form->servers,
+                              out, why) &&
+               capacity_set_draw(out, value, form->grid.count, why);
     case FLEET_ALONE:
         return fleet_scenario(fleet, form, 1, out, why) &&
                scenario_values_set(&out->values, "rate", fleet->rate / form->most_servers, why);
@@ -89,6 +91,10 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         break;
     case FLEET_BRIEF:
     case FLEET_FULL:
+        if (value >= form->grid.count && violation <= TARGET_AMPLE) {
+            break;
+        }
+        value = value < form->grid.count ? value : form->servers - 1;
         if (sizing->what == FLEET_FULL) {
             *(violation > 0 ? &form->missed : &form->full) = value + 1;
             form->within = line == sizing->fleet->best ? form->most_servers : form->within;
@@ -137,6 +143,10 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
         return form->searched ? next_within(form, values) : 0;
     case FLEET_FULL:
         values[0] = (open ? form->servers : form->fewer) - 1;
+        if (line == sizing->fleet->best && !open && form->drawn != form->servers) {
+            form->drawn = form->servers;
+            return capacity_draws(fleet_holds(form), form->grid.count, values);
+        }
         return open || nearly_holds(sizing->fleet, form);
     case FLEET_ALONE:
         return form->alone == ALONE_ASKED;

@@ -67,6 +67,7 @@ struct fleet_form {
     uint32_t servers;    /* that hold the rate; 0: none do */
     uint32_t full;       /* servers that held until their figures were known, */
     uint32_t missed;     /* and that did not; 0: none */
+    uint32_t drawn;      /* that were asked in other draws (capacity.h); 0: none */
     bool ample;          /* and meet each limit on a time by a tenth */
     uint32_t fewer;      /* the most servers tried that miss a limit; 0: none */
 };

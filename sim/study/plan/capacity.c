@@ -42,6 +42,20 @@ bool capacity_has_sessions(const struct scenario *scenario)
     return workload != NULL && synthetic_says(workload->text, "turns");
 }
 
+uint32_t capacity_draws(const struct result *holds, uint32_t count, uint32_t *values)
+{
+    values[0] = count;
+    values[1] = count + 1;
+    return result_number(holds, COLUMN(hit_tokens_gpu)) > 0 ? CAPACITY_DRAWS : 0;
+}
+
+bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count, struct error *why)
+{
+    double seed = scenario_stated(&scenario->values, "seed", 1);
+    return value < count ||
+           scenario_values_set(&scenario->values, "seed", seed + value - count + 1, why);
+}
+
 bool capacity_set_at_once(struct scenario *scenario, struct error *why)
 {
     const struct node *workload = made_up(scenario);

@@ -27,6 +27,14 @@ bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct erro
 /* Are the requests made up, and turns of sessions? While few come, more of their prompts are cached. */
 bool capacity_has_sessions(const struct scenario *scenario);
 
+/* A server that finds prompts in its cache may hold a load for thousands of requests, and break down for good
+ * once chance fills the cache. So an answer has to hold, by less than a tenth off its limits (TARGET_AMPLE), in
+ * so many more draws of its requests: values past the `count` of a search are its draws. */
+enum { CAPACITY_DRAWS = 2 };
+uint32_t capacity_draws(const struct result *holds, uint32_t count, uint32_t *values);
+bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count,
+                       struct error *why);
+
 /* Let a few requests come at once. */
 bool capacity_set_at_once(struct scenario *scenario, struct error *why);
 

@@ -198,8 +198,14 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;
-    values[0] = planning->searches[planning->winner].found;
-    return winner_is(planning, planning_line(planning, line));
+    struct search *search = planning_line(planning, line);
+    uint32_t found = values[0] = search->found;
+    if (!winner_is(planning, search) || search->depth[found] != SEARCH_WHOLE) {
+        return winner_is(planning, search);
+    }
+    bool open = search->grid.violation[found] == 0 && search->drawn != found;
+    search->drawn = found;
+    return open ? capacity_draws(&search->results[found], search->grid.count, values) : 0;
 }
 
 /* A value that the scenario refuses was typed into the axis. */
@@ -207,7 +213,9 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
                          struct error *why)
 {
     const struct search *search = planning_line(context, line);
-    bool good = search_scenario(search, value, out, why);
+    uint32_t count = search->grid.count;
+    bool good = search_scenario(search, value < count ? value : search->found, out, why) &&
+                capacity_set_draw(out, value, count, why);
     if (!good && search->axis.option != NULL && strcmp(why->file, "--set") == 0) {
         snprintf(why->file, sizeof why->file, "%s", search->axis.option);
     }
@@ -219,8 +227,13 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
 {
     struct planning *planning = context;
     struct search *search = planning_line(planning, line);
-    bool close = search_is_close(search, value);
     (void)why;
+    bool draws = value >= search->grid.count;
+    if (draws && targets_violation(&planning->options.targets, result) <= TARGET_AMPLE) {
+        return true;
+    }
+    value = draws ? search->found : value;
+    bool close = search_is_close(search, value);
     result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
     result_init(result);
@@ -504,7 +517,6 @@ static bool run_rounds(struct planning *planning, enum search_depth depth,
     struct rounds rounds = planning_rounds_of(planning);
     rounds.question = planning->is_stream && depth != SEARCH_WHOLE ? &question : NULL;
     rounds.next = next;
-    rounds.once = depth == SEARCH_WHOLE;
     planning->depth = depth;
     bool good = rounds_run(&rounds, why);
     find_all(planning);
@@ -558,7 +570,7 @@ static bool begin_all(struct planning *planning, struct error *why)
         struct search *search = &planning->searches[i];
         search->candidate = &planning->candidates[i];
         search->targets = planning->options.targets;
-        search->found = search->nearest = PLANNING_NONE;
+        search->found = search->nearest = search->drawn = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
                search_begin(search, &planning->candidates[i], &planning->options,
                             planning->is_stream, why);

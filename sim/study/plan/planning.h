@@ -58,6 +58,7 @@ struct search {
                      * else NULL */
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
+    uint32_t drawn;          /* the value that was asked in other draws; or PLANNING_NONE */
 };
 
 struct planning {

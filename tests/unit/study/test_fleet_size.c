@@ -231,6 +231,28 @@ static void servers_that_nearly_hold_are_asked_at_length(void **state)
     release(&asked);
 }
 
+/* Three servers of four beginnings hold with the first seed, and their queue grows with others: one of them keeps
+ * two beginnings. A fourth server holds in all. */
+static void an_answer_that_breaks_down_in_another_draw_is_none(void **state)
+{
+    const char *const texts[] = {
+        "model=qwen3-30b-a3b-fp8", "system=vllm",
+        "workload=\"synthetic:prompt=2500,output=300,prefix=2000,prefixes=4,turns=10,think=4s\""};
+    const struct fleet_options options = {
+        .rate = 20, .machines = "h100-sxm", .most_gpus = 4, .study.jobs = 2};
+    struct asked asked;
+    (void)state;
+    ask_for(texts, 3, options, "ttft_p90_ms<=1500,tpot_p90_ms<=50,queue_grows<=0", &asked);
+    assert_int_not_equal(asked.fleet.best, FLEET_NONE);
+    const struct fleet_form *one = &asked.fleet.forms[0];
+    assert_int_equal(one->servers, 4);
+    assert_int_equal(one->fewer, 3);
+    assert_true(result_number(fleet_misses(one), COLUMN(queue_grows)) > 0);
+    assert_int_equal(asked.fleet.forms[asked.fleet.best].drawn,
+                     asked.fleet.forms[asked.fleet.best].servers);
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -254,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_router_by_prefixes_is_tried),
         cmocka_unit_test(where_requests_alone_miss_a_limit_few_servers_are_tried),
         cmocka_unit_test(servers_that_nearly_hold_are_asked_at_length),
+        cmocka_unit_test(an_answer_that_breaks_down_in_another_draw_is_none),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
