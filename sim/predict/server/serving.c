@@ -292,21 +292,6 @@ static void add_totals(const struct serving_group *group)
     }
 }
 
-/* Contexts of decoding sequences: from the first token after a prompt to the last one. */
-static struct decode_range step_range(const struct serving *serving)
-{
-    uint32_t passes = point_passes(serving->point);
-    struct decode_range range = {(serving->memory.sequences + passes - 1) / passes, UINT64_MAX, 1};
-    for (size_t i = 0; i < serving->requests.count; i++) {
-        const struct request *request = &serving->requests.all[i];
-        uint64_t first = (uint64_t)request->prompt + 1;
-        uint64_t last = (uint64_t)request->prompt + request->output;
-        range.least_context = first < range.least_context ? first : range.least_context;
-        range.most_context = last > range.most_context ? last : range.most_context;
-    }
-    return range;
-}
-
 /* While a stream is served. */
 static bool group_look(uint32_t looks, int64_t now_ns, bool *enough, void *context,
                        struct error *why)
@@ -526,7 +511,16 @@ static bool serve_stream(struct serving *serving, struct result *result, struct 
 
 static bool serve_list(struct serving *serving, struct result *result, struct error *why)
 {
-    struct decode_range range = step_range(serving);
+    /* Contexts of decoding sequences: from the first token after a prompt to the last one. */
+    uint32_t passes = point_passes(serving->point);
+    struct decode_range range = {(serving->memory.sequences + passes - 1) / passes, UINT64_MAX, 1};
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        const struct request *request = &serving->requests.all[i];
+        uint64_t first = (uint64_t)request->prompt + 1;
+        uint64_t last = (uint64_t)request->prompt + request->output;
+        range.least_context = first < range.least_context ? first : range.least_context;
+        range.most_context = last > range.most_context ? last : range.most_context;
+    }
     struct step_cost *cost = step_cost_create(serving->point, &range, serving->context, why);
     struct serving_totals totals = {.steps = 0};
     bool ok = cost != NULL && serve_once(serving, cost, false, &totals, why) &&
@@ -572,7 +566,7 @@ static bool run_once(const struct point *point, const struct run_context *contex
     result_init(result);
     bool ok = (plan == NULL || outcome_setup(&point->setup, plan, result, why)) &&
               serving_run_servers(&serving, result, why);
-    if (stage != NULL) {
+    if (stage != NULL && !again) {
         *stage = serving.stage;
     }
     serving_clear(&serving);
@@ -600,14 +594,13 @@ bool serving_run(const struct point *point, const struct run_context *context,
     return ok;
 }
 
-/* The figures are independent, so they are tried in parallel. */
-
 struct serving_trial {
     const struct point *point;
     double by;
     const struct run_context *context;
     struct stream_stage *stage; /* NULL: of a list */
     struct run_ranges *ranges;
+    bool skips[CURVE_COUNT + 1]; /* figures */
 };
 
 static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, double scale,
@@ -615,43 +608,61 @@ static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, do
 {
     struct point scaled = *trial->point;
     struct scaled_profile profile;
-    struct stream_stage stage = trial->stage != NULL ? *trial->stage : (struct stream_stage){0};
     if (!scaled_profile_init_one(&trial->point->setup.profile, id, scale, &profile, why)) {
         return false;
     }
     scaled.setup.profile = profile.profile;
-    bool ok = engine_memory_set(&scaled, why) &&
-              run_once(&scaled, trial->context, NULL, trial->stage != NULL, &stage, result, why);
+    bool ok =
+        engine_memory_set(&scaled, why) &&
+        run_once(&scaled, trial->context, NULL, trial->stage != NULL, trial->stage, result, why);
     scaled_profile_release(&profile);
-    if (ok) {
-        /* Of many requests, their rows would be most of the memory. */
-        free(result->requests);
-        free(result->waits);
-        free(result->bins);
-        result->requests = NULL;
-        result->waits = NULL;
-        result->bins = NULL;
-        result->request_count = result->wait_count = result->bin_count = 0;
-    }
     return ok;
 }
 
-/* Each range has two results from the start, so that they can be released after any failure. */
 static bool try_figure(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     (void)thread;
     const struct serving_trial *trial = context;
     struct run_range *range = &trial->ranges->all[index];
-    double less = range->curve == CURVE_GPU_HBM_CAPACITY ? 1 : 1 - trial->by;
     return stop_flag_check(trial->context->stop, why) &&
-           serve_scaled(trial, range->curve, less, &range->ends[0], why) &&
-           serve_scaled(trial, range->curve, 1 + trial->by, &range->ends[1], why);
+           (trial->skips[index] || range->curve == CURVE_GPU_HBM_CAPACITY ||
+            serve_scaled(trial, range->curve, 1 - trial->by, &range->ends[0], why)) &&
+           (trial->skips[index] ||
+            serve_scaled(trial, range->curve, 1 + trial->by, &range->ends[1], why));
 }
 
 /* Requests by which figures are tried: the beginning of a long list; of a stream as many as tell anything,
- * the same for each figure, in its steady state. */
-enum { TRIED = 400 };
+ * the same for each figure, in its steady state. Since filling the caches takes longest, those that hardly
+ * move the first few requests are left out there; more stay than are mentioned, for few requests err. */
+enum { TRIED = 400, GLANCED = 200, FIGURES_KEPT = 5 };
 static const struct stream_question tried_question = {.most = STREAM_FEWEST};
+
+/* How far a figure moves a time. */
+static double range_moves(const struct run_ranges *ranges, uint32_t index,
+                          const struct column *time)
+{
+    double base = result_number(&ranges->base, time);
+    double less = result_number(&ranges->all[index].ends[0], time) / base - 1;
+    return fmax(
+        0, fmax(fabs(less), fabs(result_number(&ranges->all[index].ends[1], time) / base - 1)));
+}
+
+/* Is the figure among those that move a time most; one that was not measured, among its like? How much is
+ * kept tells only once it is full. */
+static bool range_matters(const struct profile *profile, const struct run_ranges *ranges,
+                          uint32_t index, const struct column *time)
+{
+    enum curve_id id = ranges->all[index].curve;
+    double own = range_moves(ranges, index, time);
+    uint32_t ahead = 0;
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        bool rivals = profile->curves[id].basis == BASIS_MEASURED ||
+                      profile->curves[ranges->all[i].curve].basis != BASIS_MEASURED;
+        ahead += rivals && range_moves(ranges, i, time) > own;
+    }
+    return id == CURVE_GPU_HBM_CAPACITY || id == CURVE_HOST_DRAM_CAPACITY ||
+           (own > 0 && ahead < FIGURES_KEPT);
+}
 
 static bool list_figures(const struct point *point, struct run_ranges *ranges, struct error *why)
 {
@@ -669,10 +680,7 @@ static bool list_figures(const struct point *point, struct run_ranges *ranges, s
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        struct run_range *range = &ranges->all[ranges->count++];
-        range->curve = ids[i];
-        result_init(&range->ends[0]);
-        result_init(&range->ends[1]);
+        ranges->all[ranges->count++].curve = ids[i];
     }
     return true;
 }
@@ -684,31 +692,40 @@ bool serving_ranges(const struct point *point, double by, const struct run_conte
     struct requests first = *point->requests;
     struct run_context alone = *context; /* figures are tried in parallel */
     struct stream_stage stage;
-    struct serving_trial trial = {&tried, by, &alone, NULL, ranges};
+    struct serving_trial trial = {.point = &tried, .by = by, .context = &alone, .ranges = ranges};
+    bool stream = serving_is_stream(point);
+    size_t most = point->workload.warm + (stream ? GLANCED : TRIED);
     *ranges = (struct run_ranges){.all = NULL};
-    result_init(&ranges->base);
     if (!point->workload.timed) {
         return true;
     }
     alone.threads = 1;
-    if (serving_is_stream(point)) {
-        struct result brief;
-        alone.question = &tried_question;
-        if (!run_once(point, &alone, NULL, false, &stage, &brief, why)) {
-            return false;
-        }
-        result_release(&brief);
-        trial.stage = &stage;
-    } else if (first.count > point->workload.warm + TRIED) {
-        first.count = point->workload.warm + TRIED;
+    if (stream || first.count > most) {
+        first.count = first.count < most ? first.count : most;
         tried.requests = &first;
         tried.workload.limit = first.count; /* no stream */
     }
-    if (list_figures(point, ranges, why) &&
-        serve_scaled(&trial, ranges->all[0].curve, 1, &ranges->base, why) &&
-        parallel_for(ranges->count, context->threads, try_figure, &trial, why)) {
-        return true;
+    bool good = list_figures(point, ranges, why) &&
+                run_once(&tried, &alone, NULL, false, NULL, &ranges->base, why) &&
+                parallel_for(ranges->count, context->threads, try_figure, &trial, why);
+    if (good && stream) {
+        for (uint32_t i = 0; i < ranges->count; i++) {
+            const struct profile *profile = &point->setup.profile;
+            trial.skips[i] = !range_matters(profile, ranges, i, COLUMN(ttft_ms)) &&
+                             !range_matters(profile, ranges, i, COLUMN(tpot_ms));
+        }
+        for (uint32_t i = 0; i < 2 * ranges->count; i++) {
+            result_release(&ranges->all[i / 2].ends[i % 2]);
+        }
+        result_release(&ranges->base);
+        alone.question = &tried_question;
+        trial.point = point;
+        trial.stage = &stage;
+        good = run_once(point, &alone, NULL, false, &stage, &ranges->base, why) &&
+               parallel_for(ranges->count, context->threads, try_figure, &trial, why);
     }
-    run_ranges_release(ranges);
-    return false;
+    if (!good) {
+        run_ranges_release(ranges);
+    }
+    return good;
 }

@@ -15,11 +15,9 @@ bool serving_run(const struct point *point, const struct run_context *context,
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why);
 
-/* A server's results with one figure of the machine changed at a time. */
-
-/* The server again with each figure that it reads made smaller and larger by the share `by`,
- * above 0: with its first requests, without the columns of the setup; these results keep their
- * cells alone. The capacity of HBM, which decides the KV pool, is only made larger: a smaller
- * one may leave no room. A server without a clock has no ranges. The caller releases the ranges. */
+/* The server again with each figure that it reads made smaller and larger by the share `by`, above 0, one at a
+ * time: with its first requests, or in its steady state, where figures that hardly moved the first have empty
+ * results. They lack the columns of the setup. The capacity of HBM, which decides the KV pool, is only made
+ * larger: less may leave no room. A server without a clock has no ranges. The caller releases the ranges. */
 bool serving_ranges(const struct point *point, double by, const struct run_context *context,
                     struct run_ranges *ranges, struct error *why);

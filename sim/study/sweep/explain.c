@@ -15,35 +15,15 @@ static double change(const struct result *result, const struct result *scaled,
     return result_number(scaled, column) / result_number(result, column) - 1;
 }
 
-/* A time is made of sums and maxima of its parts: what shortens it when it is better lengthens it
- * as much, or more, when it is worse. Of a server's few requests, what goes one way only is chance:
- * which of them run together. */
-static struct explain_figure explain_read_figure(const struct setup *setup,
-                                                 const struct result *base,
-                                                 const struct run_range *range,
-                                                 const struct column *column)
-{
-    double less = change(base, &range->ends[0], column);
-    double more = change(base, &range->ends[1], column);
-    double better = fmin(fmin(less, more), 0), worse = fmax(fmax(less, more), 0);
-    return (struct explain_figure){
-        .curve = range->curve,
-        .basis = setup->profile.curves[range->curve].basis,
-        .better = column == COLUMN(step_us) ? better : fmax(better, -worse),
-        .worse = worse,
-        .is_more = more < less,
-    };
-}
-
 static int explain_by_effect(const void *a, const void *b)
 {
     const struct explain_figure *x = a, *y = b;
-    if (x->better != y->better) {
-        return x->better < y->better ? -1 : 1;
-    }
-    return (int)x->curve - (int)y->curve;
+    int order = (x->better > y->better) - (x->better < y->better);
+    return order != 0 ? order : (int)x->curve - (int)y->curve;
 }
 
+/* A time is made of sums and maxima of its parts: what shortens it when it is better lengthens it as much, or
+ * more, when it is worse. Of few requests, what goes one way only is chance. An untried end is NaN. */
 static bool explain_read_time(const struct setup *setup, const struct run_ranges *ranges,
                               const struct column *column, struct explanation *out,
                               struct error *why)
@@ -55,8 +35,13 @@ static bool explain_read_time(const struct setup *setup, const struct run_ranges
         return false;
     }
     for (uint32_t i = 0; i < ranges->count; i++) {
-        struct explain_figure figure =
-            explain_read_figure(setup, &ranges->base, &ranges->all[i], column);
+        double less = change(&ranges->base, &ranges->all[i].ends[0], column);
+        double more = change(&ranges->base, &ranges->all[i].ends[1], column);
+        double better = fmin(fmin(less, more), 0), worse = fmax(fmax(less, more), 0);
+        enum curve_id id = ranges->all[i].curve;
+        struct explain_figure figure = {id, setup->profile.curves[id].basis, better, worse,
+                                        .is_more = !(more >= less)};
+        figure.better = column == COLUMN(step_us) ? better : fmax(better, -worse);
         if (figure.better < 0 || figure.worse > 0) {
             time->figures[time->count++] = figure;
         }
