@@ -137,7 +137,7 @@ COLUMNS = {
     "hit_tokens_disk": ("tokens", "prompt tokens found on a disk; null: prefixes are not kept there"),
     "hit_tokens_pool": ("tokens", "prompt tokens found in a pool; null: prefixes are not kept there"),
     "host_saves_ms": ("ms", "GPU time of the prompts of a run without a clock that hits below HBM save, less the time of loading them"),
-    "copy_out_ms": ("ms", "copying a block of KV off the GPU, once the copies before it have ended; null: none is, or they are not timed"),
+    "copy_out_ms": ("ms", "copying a block of KV off the GPU, once the copies before it have ended; null: nothing is copied, or copies are not timed"),
     "prefix_host_bytes": ("bytes", "prefixes kept in host memory at the end, of all servers; null: none are kept there"),
     "prefix_host_read_bytes": ("bytes", "prefixes read, kept in host memory"),
     "prefix_host_written_bytes": ("bytes", "prefixes written, to be kept in host memory"),

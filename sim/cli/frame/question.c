@@ -147,12 +147,14 @@ void question_end(struct question *question)
     const struct sources_pool *pool =
         question->scenario.sources != NULL ? sources_pool(question->scenario.sources) : NULL;
     if (pool != NULL && atomic_load(&pool->larger)) {
-        message_note("this machine would hold a larger KV pool than the file of --from states: of "
-                     "a machine that is not that server's, give its command alone");
+        message_note(
+            "this machine has room for a larger KV pool than the file of --from states: if the "
+            "server ran on another, give its command alone");
     }
     if (pool != NULL && atomic_load(&pool->computed)) {
-        message_note("the KV pool that the file of --from states is that of its own setting: with "
-                     "another, it is computed (--set kv_pool_tokens=N states it)");
+        message_note(
+            "the KV pool that the file of --from states is that of its own setting, and computed "
+            "with another (--set kv_pool_tokens=N states it)");
     }
     scenario_release(&question->scenario);
 }

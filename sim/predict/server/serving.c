@@ -612,9 +612,11 @@ static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, do
         return false;
     }
     scaled.setup.profile = profile.profile;
-    bool ok =
-        engine_memory_set(&scaled, why) &&
-        run_once(&scaled, trial->context, NULL, trial->stage != NULL, trial->stage, result, why);
+    scaled.sources = NULL; /* a file's pool is not held against a machine that is only tried */
+    bool ok = engine_memory_set(&scaled, why);
+    scaled.sources = trial->point->sources;
+    ok = ok &&
+         run_once(&scaled, trial->context, NULL, trial->stage != NULL, trial->stage, result, why);
     scaled_profile_release(&profile);
     return ok;
 }
