@@ -95,7 +95,7 @@ CHECKED_CASES = calibrate_from database_errors database_older disk_cache errors_
                 names output_errors parallel policy_parameter request_files seal shards trace usage_errors
 OPTIMIZED_CASES = $(filter-out $(CHECKED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
-                    predict/test_decode_surface predict/test_one_clock predict/test_step_rises \
+                    predict/test_decode_surface predict/test_growth predict/test_one_clock predict/test_step_rises \
                     predict/test_surface_error study/test_ablation \
                     decode/test_contexts decode/test_system model/test_ids model/test_model model/test_parallel \
                     predict/test_identity predict/test_one_memory predict/test_stated_keys \

@@ -72,6 +72,10 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     struct stated_key *engine = &said->keys.all[STATED_ENGINE];
     char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
     int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
+    for (int i = 0, dots = 0; i < length; i++) {
+        dots += text[i] == '.';
+        length = dots == 3 ? i : length; /* 0.10.1.1 answers as 0.10.1 does */
+    }
     snprintf(name, sizeof name, "%s-%.*s", program->file, length, text == NULL ? "" : text);
     if (!server_engine_canonical(name, version, sizeof version)) {
         return false;
@@ -341,7 +345,8 @@ static void server_text_read_lines(struct server_text *said, char *text)
         begin_server(said, line);
         server_text_read_version(said, line);
         if (!server_router_read(said, line) && !server_command_read(said, line)) {
-            if (!server_command_is_others(line)) {
+            /* "[gpu_worker.py:490] ... To try it now, set NAME=1": a log advises, and sets nothing. */
+            if (!server_command_is_others(line) && strstr(line, ".py:") == NULL) {
                 server_command_read_variables(said, line, strlen(line));
             }
             read_log(said, line);
