@@ -20,7 +20,7 @@ says_the_same_within_it() {
 
 # A page of 4800 runs, those of a sweep, each 48 times: more than it shows. `make limits` has one of 60 000.
 page_of_many_runs() {
-    "$program" simulate --set model=smollm2-135m --set hardware=a40 --set system=fullattn --csv --no-cache \
+    "$program" simulate --set model=smollm2-135m --set hardware=a40 --set system=fullattn --json --no-cache \
         --set 'sweep.context=[512, 1K, 2K, 4K]' --set "sweep.batch=[$(seq -s, 25)]" --db "$scratch/runs.db" \
         >/dev/null 2>&1 &&
         sqlite3 "$scratch/runs.db" "CREATE TABLE more AS SELECT * FROM runs,

@@ -34,7 +34,7 @@ sweep:
   batch: [1, 4]
   hardware.link: [pcie3-x16, pcie5-x16]
 END
-"$program" simulate "$scratch/study.yaml" --db "$scratch/study.db" --csv >"$scratch/table"
+"$program" simulate "$scratch/study.yaml" --db "$scratch/study.db" --json >"$scratch/table"
 "$program" report "$scratch/study.db" -o "$scratch/study.html"
 "$program" advise llama-3.1-8b a40 --rate 0.5 --workload synthetic:prompt=2000,output=100,requests=30 \
     --html "$scratch/advice.html" >"$scratch/advice"

@@ -61,7 +61,6 @@ seen() { # WHAT COMMAND...
 }
 seen 'what --from reads' "$program" simulate --from "$scratch/log"
 seen 'a name in a table' "$program" simulate "$scratch/hostile.yaml" --db "$scratch/hostile.db"
-seen 'a name in CSV' "$program" simulate "$scratch/hostile.yaml" --csv
 seen 'a name that is unknown' "$program" simulate --set 'model="\e[31m"'
 seen 'a file that is not there' "$program" simulate "$hostile.yaml"
 echo "1..$count"

@@ -111,6 +111,6 @@ void scenario_print_keys(FILE *out);
     }
 
 /* Read the options into `out`. --columns and --wide exclude each other, and all three exclude
- * --json and --csv, which have everything. --columns names columns of these, or of results. */
+ * --json, which has everything. --columns names columns of these, or of results. */
 bool view_read(const struct arguments *arguments, const struct frame_column *columns,
                uint32_t count, struct table_view *out, struct error *why);

@@ -5,7 +5,6 @@
 #include "predict/result/result.h"
 #include "study/sweep/replication.h"
 
-#include <csv.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -183,29 +182,4 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
     frame_text(frame, column, text);
     free(text);
     return good;
-}
-
-void run_print_csv_head(FILE *out)
-{
-    for (uint32_t i = 0; i < column_count; i++) {
-        fprintf(out, "%s%s", i == 0 ? "" : ",", column_rows[i]->name);
-    }
-    fputc('\n', out);
-}
-
-void run_print_csv(const struct result *result, FILE *out)
-{
-    char buffer[CELL_SIZE];
-    for (uint32_t i = 0; i < column_count; i++) {
-        const char *text = cell_text(result, column_rows[i], buffer);
-        if (i > 0) {
-            fputc(',', out);
-        }
-        if (text != NULL && column_is_number(column_rows[i])) {
-            fputs(text, out);
-        } else if (text != NULL) {
-            csv_fwrite(out, text, strlen(text));
-        }
-    }
-    fputc('\n', out);
 }

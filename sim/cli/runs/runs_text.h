@@ -19,11 +19,6 @@ bool run_begin_json(const struct result *result, struct json_writer *json, struc
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
                   struct error *why);
 
-/* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
- * are not; a column that is not set is empty. */
-void run_print_csv_head(FILE *out);
-void run_print_csv(const struct result *result, FILE *out);
-
 /* Results of a run's replications (study/sweep/replication.h), to print beside the run's own: means over its
  * draws replace the run's figures in the frame's row, apart from shares, which hardly differ. */
 void drawn_means(struct frame *frame, const struct result *result);

@@ -1,5 +1,5 @@
-/* `spillway simulate`: runs every point of a scenario; prints a table, JSON lines or CSV, and
- * stores runs in a database. */
+/* `spillway simulate`: runs every point of a scenario; prints a table or JSON lines, and stores runs
+ * in a database. */
 #include "core/array.h"
 #include "core/units.h"
 #include "cli/frame/arguments.h"
@@ -29,7 +29,6 @@ enum {
     WIDE,
     WHY,
     JSON,
-    CSV,
 };
 
 static const struct command_option options[] = {
@@ -53,16 +52,15 @@ static const struct command_option options[] = {
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
     [JSON] = {"--json", NULL, "print one JSON object per run, each on its own line"},
-    [CSV] = {"--csv", NULL, "print one CSV row per run"},
     {.name = NULL},
 };
 
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
-    bool json, csv, progress;
+    bool json, progress;
     uint32_t done, points;    /* so far */
     const struct node *sweep; /* of the scenario */
-    struct runs_table *table; /* NULL with json or csv */
+    struct runs_table *table; /* NULL with json */
     struct result *kept;      /* [points] to be explained; NULL: none are */
     struct sweep_failures failures;
 };
@@ -81,9 +79,6 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
                !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
         return false;
     }
-    if (view->csv) {
-        run_print_csv(result, stdout);
-    }
     return view->table != NULL || output_flush(stdout, "standard output", why);
 }
 
@@ -101,16 +96,7 @@ static void simulate_show_progress(uint32_t done, uint32_t points, double share,
 static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
                                   struct error *why)
 {
-    if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
-        return error_usage(why, NULL, 0, "use either --json or --csv");
-    }
-    if (arguments_given(arguments, EXPLAIN) && arguments_given(arguments, CSV)) {
-        return error_usage(why, NULL, 0, "'--explain' cannot be used with --csv");
-    }
     const char *shard = arguments_text(arguments, SHARD);
-    if (arguments_given(arguments, REPLICATIONS) && arguments_given(arguments, CSV)) {
-        return error_usage(why, NULL, 0, "'--replications' cannot be used with --csv");
-    }
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
            arguments_whole(arguments, REPLICATIONS, UNIT_COUNT, REPLICATIONS_LEAST,
                            REPLICATIONS_MOST, &out->replications, why);
@@ -122,9 +108,6 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
 {
     if (!sweep_has_point(scenario, why) && stop_flag_check(sweep->runs->stop, why)) {
         return false;
-    }
-    if (view->csv) {
-        run_print_csv_head(stdout);
     }
     bool ok = sweep_run(scenario, sweep, why);
     if (view->progress && !ok) {
@@ -152,10 +135,8 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                          struct sweep_options *sweep, struct error *why)
 {
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
-                                 .csv = arguments_given(arguments, CSV),
                                  .sweep = scenario->sweep};
-    bool plain = view.json || view.csv;
-    view.progress = !(plain && isatty(STDOUT_FILENO));
+    view.progress = !(view.json && isatty(STDOUT_FILENO));
     sweep->on_result = simulate_show;
     sweep->on_progress = simulate_show_progress;
     sweep->context = &view;
@@ -165,7 +146,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     if (!view_read(arguments, usual, count, &columns, why)) {
         return false;
     }
-    if (!plain && (view.table = runs_table_create(scenario, &columns, why)) == NULL) {
+    if (!view.json && (view.table = runs_table_create(scenario, &columns, why)) == NULL) {
         return false;
     }
     bool explains = arguments_given(arguments, EXPLAIN);

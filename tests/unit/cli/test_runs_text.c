@@ -1,5 +1,4 @@
-/* Runs as JSON and CSV: every column, in order, spelt so that what reads them gets the values
- * back. */
+/* Runs as JSON: every column, in order, spelt so that what reads them gets the values back. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +7,6 @@
 
 #include "cli/runs/runs_text.h"
 
-#include <csv.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,50 +141,6 @@ static void text_that_is_no_utf8_is_an_error_in_json(void **state)
     result_release(&result);
 }
 
-/* What a CSV reader sees, with "|" behind each field and "$" behind each row. */
-static void add_field(void *field, size_t size, void *context)
-{
-    strncat(context, field, size);
-    strcat(context, "|");
-}
-
-static void end_row(int end, void *context)
-{
-    (void)end;
-    strcat(context, "$");
-}
-
-static void csv_gives_the_values_back(void **state)
-{
-    (void)state;
-    struct result result;
-    char *text = NULL, seen[8192] = "";
-    size_t size = 0;
-    struct csv_parser parser;
-    fill(&result);
-    FILE *out = open_memstream(&text, &size);
-    run_print_csv_head(out);
-    run_print_csv(&result, out);
-    fclose(out);
-    assert_int_equal(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI), 0);
-    assert_int_equal(csv_parse(&parser, text, size, add_field, end_row, seen), size);
-    assert_int_equal(csv_fini(&parser, add_field, end_row, seen), 0);
-    csv_free(&parser);
-    assert_memory_equal(seen, "run|system|model|hardware|trace|", 32);
-    const char *row = strchr(seen, '$') + 1;
-    char expected[256];
-    snprintf(expected, sizeof expected, "0123456789abcdef||||%s|||||131072||||||", odd_text);
-    assert_memory_equal(row, expected, strlen(expected));
-    assert_non_null(strstr(row, "|{\"compute\":50000.000,\"link\":97.183}|"));
-    size_t fields = 0;
-    for (const char *c = row; *c != '\0'; c++) {
-        fields += *c == '|';
-    }
-    assert_int_equal(fields, column_count);
-    free(text);
-    result_release(&result);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,7 +148,6 @@ int main(void)
         cmocka_unit_test(json_has_the_range_over_families),
         cmocka_unit_test(json_gives_the_values_back),
         cmocka_unit_test(text_that_is_no_utf8_is_an_error_in_json),
-        cmocka_unit_test(csv_gives_the_values_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
