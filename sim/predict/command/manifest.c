@@ -3,9 +3,9 @@
  * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command` and
  * `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell has it:
  *
- *     NAME=value container run vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
+ *     image=vllm/vllm-openai:v0.19.0 NAME=value container run vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
  *
- * The image is a comment where the manifest replaces what it would start. */
+ * "container run" and what follows it stand there unless the manifest replaces what the image starts. */
 #include "predict/command/server_text.h"
 
 #include "core/array.h"
@@ -15,10 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool manifest_named(const char *file)
+bool manifest_named(const char *file, const char *text)
 {
     const char *end = strrchr(file, '.');
-    return end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0);
+    bool json = *text == '{' && strstr(text, "\"apiVersion\"") != NULL; /* kubectl get -o json */
+    return json || (end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0));
 }
 
 /* A command that is being written, up to the line of the file that it has reached. */
@@ -29,7 +30,6 @@ struct container_command {
     int line;
     bool script;  /* the last word was a shell's -c */
     bool service; /* of Compose, which expands variables itself */
-    bool quotes;  /* of a text, within which a shell's command ends */
 };
 
 /* Write what Compose makes of a text: "$$" is '$', and a variable that nobody sets has its default. One
@@ -86,7 +86,6 @@ static void write_word(const struct node *word, bool quoted, struct container_co
         quote_write(QUOTE_SHELL, text, command->out);
     } else if (!command->script) {
         write_text(text, command->out);
-        command->quotes = strpbrk(text, "'\"") != NULL;
     } else {
         fputs(text, command->out);
     }
@@ -107,6 +106,13 @@ static void write_words(const struct node *words, struct container_command *comm
             command->script = flag > word->text && strcmp(flag + strspn(flag, "elux"), "c") == 0;
         }
     }
+}
+
+static void write_setting(const char *name, const char *value, FILE *out)
+{
+    fprintf(out, "%s=", name);
+    quote_write(QUOTE_SHELL, value, out);
+    fputc(' ', out);
 }
 
 /* NAME=value of a list of texts, of a map, or of maps with `name` and `value`, which may stand elsewhere. */
@@ -137,21 +143,15 @@ struct visitor {
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
 
-/* Visit what was written. `replaced` is the image that it stands for; "": that image starts it. */
-static bool visit_command(struct container_command *command, const char *replaced,
-                          struct manifest_container container, const struct visitor *visitor,
-                          struct error *why)
+/* Visit what was written. */
+static bool visit_command(struct container_command *command, struct manifest_container container,
+                          struct server_text *said, struct error *why)
 {
-    fprintf(command->out,
-            replaced[0] == '\0' ? "\n"
-            : command->quotes   ? "\n# %s\n"
-                                : " # %s\n",
-            replaced);
-    bool good =
-        fclose(command->out) == 0 || error_set(why, visitor->said->file, 0, "out of memory");
+    fputc('\n', command->out);
+    bool good = fclose(command->out) == 0 || error_set(why, said->file, 0, "out of memory");
     container.command = command->text;
     if (good) {
-        server_text_read_container(visitor->said, &container);
+        server_text_read_container(said, &container);
     }
     free(command->text);
     return good;
@@ -183,15 +183,23 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
+    char *of = interpolated(image->text, service, false);
+    const char *tagged = of != NULL ? of : image->text;
+    write_setting("image", tagged, written.out);
+    const struct node *memory = node_get(limits, "memory");
+    memory = memory != NULL ? memory : node_find(map, "deploy.resources.limits.memory");
+    memory = memory != NULL ? memory : node_get(map, "mem_limit");
+    if (memory != NULL && memory->kind == NODE_SCALAR) {
+        write_setting("memory", memory->text, written.out);
+    }
     write_environment(node_stated(map, "environment"), service, written.out);
     write_environment(node_stated(map, "env"), service, written.out);
     if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||
         node_find(map, "extends.file") != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */
     }
-    char *of = interpolated(image->text, service, false);
-    const char *tagged = of != NULL ? of : image->text;
     fprintf(written.out, replaces ? "" : "container run %s", tagged);
+    free(of);
     write_words(entry, &written);
     write_words(command, &written);
     write_words(args, &written);
@@ -203,9 +211,7 @@ static bool visit_container(const struct node *map, const struct node *image,
         .line = visitor->before + map->line,
         .replicas = replicas,
         .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
-    bool good = visit_command(&written, replaces ? tagged : "", container, visitor, why);
-    free(of);
-    return good;
+    return visit_command(&written, container, visitor->said, why);
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -269,10 +275,11 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
     return good;
 }
 
-bool dockerfile_named(const char *file)
+bool dockerfile_named(const char *file, const char *text)
 {
     const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
-    return strcasestr(name, "dockerfile") != NULL || strcasestr(name, "containerfile") != NULL;
+    return strcasestr(name, "dockerfile") != NULL || strcasestr(name, "containerfile") != NULL ||
+           strncmp(text, "FROM ", 5) == 0 || strncmp(text, "ENTRYPOINT ", 11) == 0;
 }
 
 /* What stands behind an instruction's name; NULL if the line has another. */
@@ -319,8 +326,8 @@ static bool begins_stage(char *line, char image[256], char name[256])
     return from != NULL && sscanf(from, "%255s %*s %255s", image, name) > 0;
 }
 
-/* Read the stage that begins in a line, behind the one that it is built on; the last of each instruction
- * counts, and an ENTRYPOINT ends the CMD of an earlier stage. Variables are written. */
+/* Read the stage that begins in a line, or lines without one, behind the one that it is built on; the last of
+ * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage. Variables are written. */
 static void read_stage(char *const *lines, size_t begins, struct image_stage *out, FILE *variables)
 {
     char image[256], name[256], *found;
@@ -333,11 +340,10 @@ static void read_stage(char *const *lines, size_t begins, struct image_stage *ou
         }
     }
     const char *inherited = out->args;
-    for (size_t i = begins + 1; lines[i] != NULL && instruction(lines[i], "FROM") == NULL; i++) {
-        if ((found = instruction(lines[i], "ENV")) != NULL) { /* "ENV NAME value", as it was once */
-            size_t length = strcspn(found, " =");
-            fprintf(variables, found[length] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)length, found,
-                    found + length + (found[length] == ' '));
+    for (size_t i = begins + (out->image[0] != '\0');
+         lines[i] != NULL && instruction(lines[i], "FROM") == NULL; i++) {
+        if ((found = instruction(lines[i], "ENV")) != NULL) {
+            fprintf(variables, "%s ", found);
         } else if ((found = instruction(lines[i], "ENTRYPOINT")) != NULL) {
             bool alone = out->args == inherited;
             out->args = alone ? NULL : out->args;
@@ -361,66 +367,58 @@ static int line_number(char *const *lines, size_t line)
     return number;
 }
 
-/* A variable of the image is what ARG says, or its own default. */
-static void fill_image(char *const *lines, char image[256])
+/* A line with the values of variables that ARG and ENV set in it, or before it; NULL: out of memory. */
+static char *line_expanded(struct server_text *said, char *line)
 {
-    char *variable = strchr(image, '$'), made[256];
-    if (variable == NULL) {
-        return;
+    char *rest = instruction(line, "ENV"), *made = NULL;
+    rest = rest != NULL ? rest : instruction(line, "ARG");
+    if (rest != NULL) { /* "ENV NAME value", as it was once */
+        size_t length = strcspn(rest, " =");
+        rest[length] = rest[length] == ' ' ? '=' : rest[length];
+    } else if (instruction(line, "FROM") == NULL && instruction(line, "RUN") == NULL) {
+        return strdup(line);
     }
-    const char *name = variable + 1 + (variable[1] == '{'), *end = name;
-    end += strspn(end, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
-    const char *value = strncmp(end, ":-", 2) == 0 ? end + 2 : NULL;
-    const char *rest = name[-1] == '{' && strchr(end, '}') != NULL ? strchr(end, '}') + 1 : end;
-    for (size_t i = 0; lines[i] != NULL; i++) {
-        const char *said = instruction(lines[i], "ARG");
-        size_t length = (size_t)(end - name);
-        if (said != NULL && strncmp(said, name, length) == 0 && said[length] == '=') {
-            value = said + length + 1;
-        }
+    rest = rest != NULL ? rest : line;
+    char *expanded = shell_expanded(said, rest);
+    if (expanded == NULL || asprintf(&made, "%.*s%s", (int)(rest - line), line, expanded) < 0) {
+        made = NULL;
     }
-    if (value != NULL) {
-        value += strspn(value, "\"'");
-        snprintf(made, sizeof made, "%.*s%.*s%s", (int)(variable - image), image,
-                 (int)strcspn(value, " \t\"'}"), value, rest);
-        memcpy(image, made, sizeof made);
-    }
+    free(expanded);
+    return made;
 }
 
 /* In `text`, which is changed, '\v' stands for the end of a line that a backslash joined to the next. */
 bool dockerfile_read(struct server_text *said, char *text, struct error *why)
 {
     struct image_stage stage = {.entry = NULL};
-    const struct visitor visitor = {.said = said};
     struct container_command to = {.line = 1, .out = open_memstream(&to.text, &to.size)};
     char **lines = array_zeroed(strlen(text) + 2, sizeof *lines, why), image[256], name[256];
-    size_t count = 0, begins = SIZE_MAX;
-    if (lines == NULL || to.out == NULL) {
+    size_t begins = 0;
+    bool good = lines != NULL && to.out != NULL;
+    for (size_t i = 0; good && text != NULL; i++) {
+        lines[i] = line_expanded(said, strsep(&text, "\n"));
+        good = lines[i] != NULL;
+        begins = good && begins_stage(lines[i], image, name) ? i : begins;
+    }
+    if (!good) {
         return error_set(why, said->file, 0, "out of memory");
     }
-    while ((lines[count] = strsep(&text, "\n")) != NULL) {
-        begins = begins_stage(lines[count], image, name) ? count : begins;
-        count++;
-    }
-    if (begins < count) {
-        read_stage(lines, begins, &stage, to.out);
-        fill_image(lines, stage.image);
-    }
+    read_stage(lines, begins, &stage, to.out);
     int number = line_number(lines, stage.line);
-    bool replaces = stage.entry != NULL;
-    fprintf(to.out, replaces ? "" : "container run %s", stage.image);
-    bool good = write_instruction(stage.entry, said->file, &to, why) &&
-                write_instruction(stage.args, said->file, &to, why);
-    good = visit_command(&to, replaces ? stage.image : "",
-                         (struct manifest_container){.line = number, .replicas_line = number},
-                         &visitor, why) &&
+    fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
+    good = write_instruction(stage.entry, said->file, &to, why) &&
+           write_instruction(stage.args, said->file, &to, why);
+    good = visit_command(&to, (struct manifest_container){.line = number, .replicas_line = number},
+                         said, why) &&
            good;
-    for (size_t i = 0; lines[i] != NULL;
-         i++) { /* a package that is installed replaces the image's */
-        if (instruction(lines[i], "RUN") != NULL) {
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        if (instruction(lines[i], "RUN") != NULL) { /* what is installed replaces the image's */
             said->line = line_number(lines, i);
             server_text_read_version(said, lines[i]);
         }
+    }
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        free(lines[i]);
     }
     free(lines);
     return good;

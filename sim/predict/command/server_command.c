@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -547,31 +548,105 @@ static const char *version_in_tag(const char *tag, const char *program)
     return numbers == 3 || (numbers == 2 && named) ? at : NULL;
 }
 
-/* Take the version of the image in the text before `end`, if its tag has one. An image that is only called
- * after the program, "my-vllm:3.0.0", has versions of its own. */
-static void read_image_version(struct server_text *said, const char *text, const char *end)
+/* Take the version of an image of the program, if its tag has one. An image that is only called after the
+ * program, "my-vllm:3.0.0", has versions of its own. */
+static void read_image(struct server_text *said, const char *image)
 {
-    const char *program = said->program->file;
-    char word[WORD];
-    for (bool behind = false; text < end && shell_word(&text, word, sizeof word, NULL);
-         behind = is_option(word)) {
-        const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
-        const char *tag = strchr(name, ':');
-        if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
-            may_be_image(said->program, word, behind) &&
-            (server_program_after(said->program->others, word) == NULL ||
-             strstr(tag, program) != NULL)) {
-            struct error unknown;
-            if (tag[1] == '$') {
-                server_text_pass(said, name,
-                                 "its version is a variable, --set engine=NAME-N says it");
-            }
-            const char *latest =
-                strncmp(tag, ":nightly", 8) == 0 ? server_engine_latest(program, &unknown) : NULL;
-            server_text_state_version(said, said->program,
-                                      latest != NULL ? latest + strlen(program) + 1
-                                                     : version_in_tag(tag + 1, program));
+    const char *program = said->program->file, *slash = strrchr(image, '/');
+    const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
+    if (server_program_after(said->program->elsewhere, image) != NULL) {
+        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
+                     "an image for NVIDIA's GPUs: machines of others are not modelled");
+    }
+    if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
+        (server_program_after(said->program->others, image) == NULL ||
+         strstr(tag, program) != NULL)) {
+        struct error unknown;
+        if (tag[1] == '$') {
+            server_text_pass(said, name, "its version is a variable, --set engine=NAME-N says it");
         }
+        const char *latest =
+            strncmp(tag, ":nightly", 8) == 0 ? server_engine_latest(program, &unknown) : NULL;
+        server_text_state_version(said, said->program,
+                                  latest != NULL ? latest + strlen(program) + 1
+                                                 : version_in_tag(tag + 1, program));
+    }
+}
+
+/* A variable that is called after an option, and that no command uses: an image of one's own may read it. */
+static void check_setting(struct server_text *said, const char *name, bool foreign)
+{
+    char option_name[64];
+    const char *plain = name + (strncmp(name, "SM_", 3) == 0 ? 3 : 0), *sets = NULL;
+    plain += foreign && strncmp(plain, "VLLM_", 5) == 0 ? 5 : 0;
+    size_t length = strlen(plain);
+    for (size_t i = 0; i <= length && length < sizeof option_name; i++) {
+        option_name[i] = (char)tolower((unsigned char)plain[i]);
+    }
+    const struct server_option *option =
+        length < sizeof option_name ? server_option_find(said->program, option_name) : NULL;
+    if (fnmatch("*MODEL", plain, 0) == 0 || fnmatch("*MODEL_[INP][DA]*", plain, 0) == 0) {
+        sets = "model";
+    } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
+        sets = option->sets;
+    }
+    bool read = shell_variable_is_used(said, name) ||
+                (sets == NULL && !(foreign && strstr(plain, "ARGS") != NULL));
+    for (int i = 0; !read && sets != NULL && i < STATED_MOST; i++) {
+        const struct stated_key *key = &said->keys.all[i];
+        read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
+    }
+    if (!read && foreign) {
+        error_expect(server_text_refuse(
+                         said, "'%s': what the image makes of the variable is not known", name),
+                     "options of %s behind the image", said->program->title);
+    } else if (!read) {
+        server_text_pass(said, name, "no command here uses the variable");
+    }
+}
+
+/* Memory that a container or a job has at most: "32Gi", "32g"; a plain number is in units of `plain`. */
+static void read_memory(struct server_text *said, const char *value, char plain)
+{
+    static const char units[] = "BKMGT";
+    char *unit;
+    double number = strtod(value, &unit);
+    const char *at = strchr(units, *unit != '\0' ? toupper((unsigned char)*unit) : plain);
+    if (number > 0 && at != NULL) {
+        said->memory = ldexp(number, 10 * (int)(at - units));
+        said->memory_line = said->line;
+    }
+}
+
+/* Read what stands before a command, or before the options of an image, up to `end`. */
+static void read_head(struct server_text *said, const char *text, const char *end)
+{
+    const struct server_program *program = said->program;
+    char word[WORD], last[WORD] = "";
+    const char *own = strstr(text, program->image);
+    bool foreign =
+        server_program_after(program->starts, text) == NULL && (own == NULL || own >= end);
+    while (text < end) {
+        if (!shell_word(&text, word, sizeof word, NULL)) {
+            text++;
+            continue;
+        }
+        char *plain = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0);
+        plain += strncmp(word, "--env=", 6) == 0 ? 6 : 0;
+        size_t length = strcspn(plain, "=");
+        if (strncmp(word, "image=", 6) == 0) {
+            read_image(said, word + 6);
+        } else if (fnmatch("*memory=[0-9]*", word, 0) == 0) {
+            read_memory(said, strchr(word, '=') + 1, 'B');
+        } else if (strcmp(last, "--memory") == 0 || strcmp(last, "-m") == 0) {
+            read_memory(said, word, 'B');
+        } else if (isupper((unsigned char)plain[0]) && plain[length] == '=') {
+            plain[length] = '\0';
+            check_setting(said, plain, foreign);
+        } else if (may_be_image(program, word, is_option(last))) {
+            read_image(said, word);
+        }
+        memcpy(last, word, sizeof last);
     }
 }
 
@@ -634,7 +709,9 @@ static bool starts_several(struct server_text *said, const char *line, const cha
                                         (name > 2 && strncmp(at + name - 2, "()", 2) == 0));
         several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
                   fnmatch("pdsh *", at, 0) == 0 || fnmatch("ansible *", at, 0) == 0 ||
-                  (fnmatch("srun *", at, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0);
+                  (fnmatch("srun *", at, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0) ||
+                  ((fnmatch("mpirun *", at, 0) == 0 || fnmatch("mpiexec *", at, 0) == 0) &&
+                   strstr(at, "llmapi-launch") == NULL && slurm_tasks(at, end, 0) != 0);
     }
     return several || said->loops > 0;
 }
@@ -644,6 +721,17 @@ bool server_command_read(struct server_text *said, const char *line)
     const char *rest = line + strspn(line, " \t");
     bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
     said->tasks = slurm ? slurm_tasks(line + 7, line + strlen(line), said->tasks) : said->tasks;
+    if (slurm && strstr(line, "--mem=") != NULL) {
+        read_memory(said, strstr(line, "--mem=") + 6, 'M');
+    }
+    if (fnmatch("*nvidia-smi* -pl *", line, 0) == 0 ||
+        fnmatch("*nvidia-smi* -lgc *", line, 0) == 0 ||
+        fnmatch("*nvidia-smi* --power-limit*", line, 0) == 0 ||
+        fnmatch("*nvidia-smi* --lock-gpu-clocks*", line, 0) == 0) {
+        error_expect(
+            server_text_refuse(said, "a GPU with less power or slower clocks is not modelled"),
+            "the text without this line");
+    }
     if ((slurm && fnmatch("*[0-9]g.[0-9]*gb*", line, 0) == 0) ||
         fnmatch("*--gpus*device=[0-9]:[0-9]*", line, 0) == 0) {
         error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
@@ -662,7 +750,7 @@ bool server_command_read(struct server_text *said, const char *line)
                          "the command of one alone; and --set replicas=N, the number of them");
         }
         server_command_read_variables(said, rest, (size_t)(line - rest));
-        read_image_version(said, rest, line);
+        const char *head = rest;
         int begins = said->line;
         said->line += count_joined(rest, line);
         rest = line;
@@ -678,6 +766,7 @@ bool server_command_read(struct server_text *said, const char *line)
             }
         }
         said->line = begins;
+        read_head(said, head, line);
     }
     starts_several(said, rest, rest + strlen(rest));
     return found;

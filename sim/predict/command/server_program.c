@@ -52,6 +52,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("router_image", TEXT, program_read, program.router_image),
     NODE_FIELD("logs", TEXTS, program_read, program.logs),
     NODE_FIELD("others", TEXTS, program_read, program.others),
+    NODE_FIELD("elsewhere", TEXTS, program_read, program.elsewhere),
     NODE_FIELD("once", TEXTS, program_read, program.once),
     NODE_FIELD("fails", TEXTS, program_read, program.fails),
     NODE_FIELD("unread", TEXTS, program_read, program.unread),

@@ -51,19 +51,20 @@ struct server_program {
     const char *tiered;
     const char *image; /* of its container, without a tag; `image_serves`: it starts a server */
     bool image_serves;
-    const char *router;          /* the command of a router for several servers, */
-    const char *router_image;    /* and its container's image */
-    const char *metrics;         /* what a line of its metrics begins with */
-    const struct node *starts;   /* lists of texts: in a command that starts a server, */
-    const struct node *logs;     /* in a line of a log that has settings, */
-    const struct node *versions; /* and in front of its version */
-    const struct node *others;   /* in an image whose tag is no version of the program */
-    const struct node *once;     /* in lines that each of its processes has once, in their order */
-    const struct node *fails;    /* and in a line that says why it failed */
-    const struct node *unread;   /* in a line of its log, which is not read */
-    const struct node *units;    /* a map of units behind a number */
-    uint64_t block;              /* tokens of a block of KV, if none is stated */
-    bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */
+    const char *router;           /* the command of a router for several servers, */
+    const char *router_image;     /* and its container's image */
+    const char *metrics;          /* what a line of its metrics begins with */
+    const struct node *starts;    /* lists of texts: in a command that starts a server, */
+    const struct node *logs;      /* in a line of a log that has settings, */
+    const struct node *versions;  /* and in front of its version */
+    const struct node *others;    /* in an image whose tag is no version of the program */
+    const struct node *elsewhere; /* and in one for other machines */
+    const struct node *once;      /* in lines that each of its processes has once, in their order */
+    const struct node *fails;     /* and in a line that says why it failed */
+    const struct node *unread;    /* in a line of its log, which is not read */
+    const struct node *units;     /* a map of units behind a number */
+    uint64_t block;               /* tokens of a block of KV, if none is stated */
+    bool ranks_in_tensor;         /* its tensor_parallel counts all GPUs */
     struct server_option *options;
     size_t option_count, option_capacity;
 };

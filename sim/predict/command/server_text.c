@@ -578,6 +578,17 @@ static void complete_tiers(const struct server_program *program, struct server_t
     }
     complete_size(said, STATED_HOST_EACH, STATED_HOST);
     complete_size(said, STATED_DISK_EACH, STATED_DISK);
+    struct error unread;
+    double host;
+    if (said->memory > 0 && all[STATED_HOST].value[0] != '\0' &&
+        units_parse(all[STATED_HOST].value, UNIT_BYTES, said->file, 0, "", &host, &unread) &&
+        host > said->memory) {
+        said->line = said->memory_line;
+        error_expect(server_text_refuse(said, "'%s' is %s, more than the memory of its container",
+                                        all[STATED_HOST].said, all[STATED_HOST].value),
+                     "host memory of less than %.4g GiB, or the text without that limit",
+                     said->memory / (1 << 30));
+    }
     if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {
         set(system, &all[STATED_HOST], program->tiered);
     }
@@ -702,9 +713,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     forget_keys(&said.keys);
     said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
     bool ok = said.programs != NULL;
-    if (ok && manifest_named(file)) {
+    bool manifest = ok && manifest_named(file, text);
+    if (manifest) {
         ok = manifest_read(&said, text, why);
-    } else if (ok && dockerfile_named(file)) {
+    } else if (ok && dockerfile_named(file, text)) {
         ok = dockerfile_read(&said, text_joined(text, size, "#"), why);
     } else if (ok) {
         bool unit = strstr(text, "\nExecStart=") != NULL; /* of systemd */
@@ -721,7 +733,6 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return false;
     }
     if (ok && said.program == NULL) {
-        bool manifest = manifest_named(file);
         error_set(why, file, 0,
                   manifest ? "no container of it starts a server" : "no line is a server's");
         return error_expect(

@@ -76,7 +76,7 @@ enum { SHELL_VARIABLES = 64 };
 struct shell_variables {
     struct shell_variable {
         char name[64], value[1024]; /* of a list its words, as a shell has them */
-        bool known, list;
+        bool known, list, used;
     } all[SHELL_VARIABLES];
     int count, depth; /* within branches, loops and functions */
     char until[32];   /* the end of a text within the text; "": none */
@@ -110,6 +110,8 @@ struct server_text {
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
+    double memory; /* bytes that a container, or a job, has at most; 0: not stated */
+    int memory_line;
     uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
 };
@@ -133,6 +135,9 @@ char *shell_expanded(struct server_text *said, const char *line);
 
 /* Begin the text of a container with its own variables. */
 void shell_variables_of_container(struct server_text *said, const char *line);
+
+/* Does a line so far stand for what it does by this variable? */
+bool shell_variable_is_used(struct server_text *said, const char *name);
 
 /* Does the text end within a variable's value: a list, "NAME=(", or a quote? */
 bool shell_variable_is_open(const char *line);
@@ -195,9 +200,9 @@ bool server_setting_is_switch(const struct server_option *option);
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said);
 
-/* Is the file a manifest, or a Dockerfile, by its name? */
-bool manifest_named(const char *file);
-bool dockerfile_named(const char *file);
+/* Is the text a manifest, or a Dockerfile, by its file's name or by how it begins? */
+bool manifest_named(const char *file, const char *text);
+bool dockerfile_named(const char *file, const char *text);
 
 struct manifest_container {
     int line;      /* of the container */

@@ -19,12 +19,11 @@ static size_t name_length(const char *at)
 
 static struct shell_variable *find(struct shell_variables *in, const char *name, size_t length)
 {
-    for (int i = 0; i < in->count; i++) {
-        if (strncmp(in->all[i].name, name, length) == 0 && in->all[i].name[length] == '\0') {
-            return &in->all[i];
-        }
+    struct shell_variable *at = in->all, *end = at + in->count;
+    while (at < end && (strncmp(at->name, name, length) != 0 || at->name[length] != '\0')) {
+        at++;
     }
-    return NULL;
+    return at < end ? at : NULL;
 }
 
 /* `value` is NULL where a text does not tell it. What there is no room for is not told, either. */
@@ -65,7 +64,15 @@ static const char *piece_end(const char *at, const char *ends, bool *computed)
 static bool take_variables(struct server_text *said, const char *at, bool count)
 {
     struct shell_variables *in = &said->variables;
+    char word[sizeof in->all->value];
     at += strspn(at, " \t\v");
+    if (strncmp(at, "Environment=", 12) == 0) { /* systemd's, whose words are quoted whole */
+        for (at += 12; shell_word(&at, word, sizeof word, NULL);) {
+            size_t length = name_length(word);
+            keep(in, word, length, word[length] == '=' ? word + length + 1 : NULL, false);
+        }
+        return true;
+    }
     while (fnmatch("export *", at, 0) == 0 || fnmatch("readonly *", at, 0) == 0 ||
            fnmatch("declare *", at, 0) == 0 || *at == '-') {
         at += strcspn(at, " \t\v");
@@ -146,7 +153,7 @@ static const char *write_variable(struct server_text *said, const char *at, char
     char open = at[1] == '{' || (at[1] == '(' && said->container) ? at[1] : '\0';
     const char *name = at + 1 + (open != '\0'), *rest = name + name_length(name);
     size_t length = (size_t)(rest - name);
-    const struct shell_variable *of = length > 0 ? find(in, name, length) : NULL;
+    struct shell_variable *of = length > 0 ? find(in, name, length) : NULL;
     if (length == 0 || (quote == '\'' && open != '(') || (open == '\0' && isdigit(*name))) {
         return NULL;
     }
@@ -163,6 +170,9 @@ static const char *write_variable(struct server_text *said, const char *at, char
         char told[sizeof of->name];
         snprintf(told, sizeof told, "$%.*s", (int)(length < sizeof told - 1 ? length : 0), name);
         server_text_pass(said, told, "nothing sets the variable here: its default counts");
+    }
+    if (of != NULL) {
+        of->used = true;
     }
     bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
     write_escaped(own ? of->value : text, quote, out);
@@ -311,6 +321,12 @@ char *shell_expanded(struct server_text *said, const char *line)
         fputs(line, out);
     }
     return out != NULL && fclose(out) == 0 ? text : NULL;
+}
+
+bool shell_variable_is_used(struct server_text *said, const char *name)
+{
+    const struct shell_variable *of = find(&said->variables, name, strlen(name));
+    return of != NULL && of->used;
 }
 
 bool shell_variable_is_open(const char *line)

@@ -229,6 +229,24 @@ static const struct {
      "    --max_seq_len 32768 \\\n    --extra_llm_api_options nemo-serve.yaml    \n",
      "command:5: '--extra_llm_api_options': its settings stand in a file, which is not read\n"
      "  expected: the command without it"},
+    {"vllm-project/vllm #4462", "k8s.yaml",
+     "spec:\n  containers:\n  - name: vllm\n    image: vllm/vllm-openai:0.4.1\n    command:\n"
+     "    - \"python3 -m vllm.entrypoints.openai.api_server  --port 8080  --trust-remote-code --model "
+     "/mnt/models/Qwen-14B-Chat --gpu-memory-utilization 0.95 --tensor-parallel-size 2\"\n",
+     "model=/mnt/models/Qwen-14B-Chat system=vllm engine=vllm-0.4 tensor_parallel=2 hbm_usable=0.95"},
+    {"vllm-project/vllm #1091", "entry.txt",
+     "ENTRYPOINT [ \"python3\", \"-m\", \"vllm.entrypoints.openai.api_server\", \"--tensor-parallel-size\", \"1\", "
+     "\"--host\", \"0.0.0.0\", \"--port\", \"8000\" ]\n",
+     "system=vllm tensor_parallel=1"},
+    {"HabanaAI/Gaudi-tutorials #150, its variables behind another image", "command",
+     "docker run -it --rm \\\n     -p 8000:8000 \\\n     -e MODEL=meta-llama/Llama-3.1-70B-Instruct \\\n"
+     "     -e DTYPE=bfloat16 \\\n     -e MAX_MODEL_LEN=8192 \\\n     --name vllm-server \\\n     my/vllm-v0.7.2:1.2\n",
+     "command:1: 'MODEL': what the image makes of the variable is not known; 'MAX_MODEL_LEN': what the image makes "
+     "of the variable is not known"},
+    {"HabanaAI/Gaudi-tutorials #150, its image", "command",
+     "docker run -it --rm -p 8000:8000 --name vllm-server vllm-v0.7.2-gaudi-ub24:1.21.1-16\n",
+     "command:1: 'vllm-v0.7.2-gaudi-ub24:1.21.1-16' is an image for other machines\n"
+     "  expected: an image for NVIDIA's GPUs: machines of others are not modelled"},
     /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
      * between them does not leave. */
     {"docs.docker.com, fragments", "compose.yaml",
@@ -548,6 +566,50 @@ static const struct {
      "servingEngineSpec:\n  modelSpec:\n  - {repository: vllm/vllm-openai, tag: v0.19.0, modelURL: m}\n",
      "values.yaml: no container of it starts a server\n  expected: an 'image' with a server's 'command' or 'args'; "
      "of a Helm chart what 'helm template' prints"},
+    {"a manifest in JSON", "x.json",
+     "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"spec\": {\"containers\": [{\"image\": "
+     "\"vllm/vllm-openai:v0.20.0\", \"args\": [\"--model\", \"m\"]}]}}",
+     "model=m system=vllm engine=vllm-0.20"},
+    {"variables of an image that installs the program", "Dockerfile",
+     "ARG V=0.8.5\nFROM python:3.12\nARG V\nENV M=m\nENV N=$M\nRUN pip install vllm==${V}\nCMD vllm serve $N\n",
+     "model=m system=vllm engine=vllm-0.8"},
+    {"a unit's variables", "x.service",
+     "[Service]\nEnvironment=\"MODEL=m\" SEQS=64\nExecStart=/bin/vllm serve ${MODEL} --max-num-seqs $SEQS\n",
+     "model=m system=vllm max_sequences=64"},
+    {"a variable that vLLM's own image does not read", "x.sh",
+     "docker run -e TENSOR_PARALLEL_SIZE=8 vllm/vllm-openai:v0.20.0 --model m\n",
+     "model=m system=vllm engine=vllm-0.20"},
+    {"one that an image of one's own may read", "x.yaml",
+     "containers:\n- image: my/vllm:1\n  args: [--model, m]\n"
+     "  env: [{name: EXTRA_ARGS, value: -tp 8}, {name: PORT, value: '80'}]\n",
+     "x.yaml:2: 'EXTRA_ARGS': what the image makes of the variable is not known\n"},
+    {"a variable beside the option itself", "x.sh",
+     "docker run -e MAX_MODEL_LEN=8192 my/vllm:1 --model m --max-model-len 8192\n",
+     "model=m system=vllm request_tokens=8192"},
+    {"another machine's image of a server's own command", "x.yaml",
+     "a:\n- image: rocm/vllm:rocm6.4_vllm_0.9.1\n  command: [vllm, serve, m]\n",
+     "x.yaml:2: 'rocm/vllm:rocm6.4_vllm_0.9.1' is an image for other machines"},
+    {"more host memory than a container has", "x.yaml",
+     "a:\n- " IMAGE
+     "\n  args: [m, --kv-offloading-size, '64']\n  resources: {limits: {memory: 32Gi}}\n",
+     "x.yaml:2: 'kv_offloading_size' is 64GiB, more than the memory of its container\n"
+     "  expected: host memory of less than 32 GiB"},
+    {"and as much as it has", "x.sh",
+     "docker run --memory=64g vllm/vllm-openai:v0.20.0 m --kv-offloading-size 64\n",
+     "model=m system=vllm-offload engine=vllm-0.20 host_memory=64GiB"},
+    {"more than a job of Slurm's has", "x.sh",
+     "#SBATCH --mem=32768\nsrun vllm serve m --kv-offloading-size 64\n",
+     "x.sh:1: 'kv_offloading_size' is 64GiB, more than"},
+    {"processes of MPI", "x.sh", "mpirun -np 4 vllm serve m\n",
+     "x.sh:1: a loop or a function may start several servers"},
+    {"processes of one server", "x.sh",
+     "mpirun -n 4 trtllm-llmapi-launch trtllm-serve m --tp_size 4\n",
+     "model=m system=tensorrt-llm engine=tensorrt-llm-1.0 tensor_parallel=4"},
+    {"a slower GPU", "x.sh", "sudo nvidia-smi -i 0 -pl 300\nvllm serve m\n",
+     "x.sh:1: a GPU with less power or slower clocks is not modelled"},
+    {"a version of what carries vLLM", "x.sh",
+     "docker run nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.5.0 vllm serve m\n",
+     "model=m system=vllm"},
     {"a script in a ConfigMap", "x.yaml",
      "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
      "\n  command: [bash, /run.sh]\n",
