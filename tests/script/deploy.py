@@ -16,9 +16,9 @@ except ImportError:
     yaml = None
 failed = 0
 # vllm/benchmarks/serve.py (docs.vllm.ai/en/latest/cli/bench/serve)
-BENCH = """backend endpoint base-url model dataset-name random-input-len random-output-len prefix-repetition-num-prefixes
-    prefix-repetition-prefix-len prefix-repetition-suffix-len prefix-repetition-output-len num-prompts ignore-eos
-    request-rate max-concurrency percentile-metrics metric-percentiles save-result save-detailed result-filename"""
+BENCH = """backend endpoint base-url model dataset-name dataset-path random-input-len random-output-len
+    timed-trace-chunk-hash-size timed-trace-sec-multiplier self-timed num-prompts ignore-eos
+    max-concurrency percentile-metrics metric-percentiles save-result save-detailed result-filename"""
 # What each program's command starts with, and its options, as engines/commands/ has them.
 FLAGS, WRITES = {"vllm bench serve": BENCH.split()}, {}
 # docs.lmcache.ai, multi-process mode
@@ -201,15 +201,22 @@ for folder in sys.argv[1:]:
         lacking,
         drafting,
     )
-    shared = "--dataset-name prefix_repetition --prefix-repetition-num-prefixes 4 "
-    sizes = "--prefix-repetition-prefix-len 256 --prefix-repetition-suffix-len 244 --prefix-repetition-output-len 50 "
-    bench = re.sub(" +", " ", commands["benchmark.sh"][0])
+    sent, option = f"{folder}/requests.jsonl", dict(re.findall(r"--(\S+) (\d+)", commands["benchmark.sh"][0]))
+    rows = [json.loads(line) for line in open(sent, encoding="utf-8")] if os.path.exists(sent) else []
+    hashes = int(option.get("timed-trace-chunk-hash-size", 0))
     check(
-        shared + sizes in bench
-        if name == "prefixes"
-        else ("prefix_repetition" in bench) == (name == "sessions"),
+        not (bool(rows) == (name in ("batch", "drafts")))
+        and all(len(row["hash_ids"]) == -(-row["input_length"] // hashes) for row in rows)
+        and (not rows or len(rows) == int(option["num-prompts"])),
+        f"{name}: the client makes each prompt as long as it is, of its hashes",
+        rows[:1],
+    )
+    heads = {row["hash_ids"][0] for row in rows}
+    alike = len(heads) < len(rows)
+    check(
+        alike == (name in ("prefixes", "sessions")) and (name != "prefixes" or len(heads) == 4),
         f"{name}: the benchmark's prompts begin alike if those of the workload do",
-        bench,
+        heads,
     )
     check(
         name != "drafts" or all("meta-llama/Llama-3.1-70B-Instruct " in each[0] for each in commands.values()),

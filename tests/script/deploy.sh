@@ -31,14 +31,25 @@ requests=synthetic:prompt=500,output=50,requests=100
     --target 'tpot_ms<=1s' --deploy "$scratch/router" >"$scratch/said"
 python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes" \
     "$scratch/sessions" "$scratch/clients" "$scratch/router"
-grep -q '^# Not sent as predicted: sessions' "$scratch/sessions/benchmark.sh" &&
+grep -q '^# Not sent as predicted: a turn' "$scratch/sessions/benchmark.sh" &&
     grep -q -- '--max-concurrency 8' "$scratch/clients/benchmark.sh" &&
-    ! grep -q -- --request-rate "$scratch/clients/benchmark.sh" &&
+    ! grep -q -- --self-timed "$scratch/clients/benchmark.sh" && grep -q -- --self-timed "$scratch/sessions/benchmark.sh" &&
     echo 'ok - the benchmark waits as clients do, and says what it does not send'
+# What is printed beside the benchmark is what this program predicts of the very requests that it sends.
+for folder in fleet plan prefixes sessions clients router; do
+    (cd "$scratch/$folder" && "$program" simulate benchmark.yaml --json) |
+        python3 -c 'import json, re, sys
+run = json.load(sys.stdin)
+told = re.search("of these requests.*: (\S+) tokens a second, (\S+) ms .99th percentile of TTFT", open(sys.argv[1]).read())
+near = [abs(float(text) / run[key] - 1) < 0.006 for text, key in zip(told.groups(), ("decode_tokens_per_s", "ttft_p99_ms"))]
+sys.exit(0 if all(near) else f"{told.groups()} {run}")' "$scratch/$folder/benchmark.sh" || failed=1
+    [ "${failed:-0}" = 0 ] || printf 'not '
+    echo "ok - $folder: the figures beside the benchmark are those of the requests that it sends"
+done
 python3 tests/script/deploy_names.py "$program" "$scratch"
 # The benchmark's own record is what `compare` reads, beside the scenario that was written.
 cd "$scratch/fleet"
-"$program" simulate scenario.yaml --db predicted.db >"$scratch/table"
+"$program" simulate benchmark.yaml --db predicted.db >"$scratch/table"
 printf '{"mean_ttft_ms": 20, "median_ttft_ms": 18, "mean_tpot_ms": 3, "request_throughput": 40}' >measured.json
 if "$program" compare predicted.db --measured measured.json >"$scratch/compared" 2>&1; then
     echo 'ok - compare reads the prediction beside a measurement'

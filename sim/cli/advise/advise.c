@@ -408,7 +408,8 @@ bool advise_write(const struct arguments *arguments, const struct study *study,
                 output_flush(stdout, "standard output", why) &&
                 advise_write_page(arguments, study->store, answer, why);
     if (good && folder != NULL && answer->result != NULL) {
-        const struct deployment deployment = {&answer->scenario, answer->result, answer->servers};
+        const struct deployment deployment = {&answer->scenario, answer->result, study->runs,
+                                              answer->servers};
         good = deployment_write(&deployment, folder, why);
     }
     return good;

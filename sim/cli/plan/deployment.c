@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/frame/output.h"
+#include "cli/plan/benchmark_list.h"
 #include "core/array.h"
 #include "core/named.h"
 #include "core/quote.h"
@@ -16,7 +17,6 @@
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
 #include "predict/result/shown.h"
-#include "server/requests/synthetic.h"
 #include "server/workload.h"
 #include "study/advise/advice.h"
 #include "study/plan/start_line.h"
@@ -67,8 +67,8 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 /* What a template names. */
 #define TEMPLATE_VALUES(V)                                                                         \
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
-        V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
-        V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
+        V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PROMPTS), V(OUTPUT), V(SENT), V(LIST),    \
+        V(LISTED), V(REQUESTS), V(HASH), V(SECONDS), V(TIMED), V(CONCURRENCY), V(UNSENT),          \
         V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT),          \
         V(ROUTER_COMMAND), V(ROUTER_IMAGE)
 #define VALUE_ID(name) name
@@ -213,11 +213,10 @@ static double deployment_number(const struct result *result, const struct column
     return result_cell(result, column)->set ? result_number(result, column) : 0;
 }
 
-/* `runs`: servers of the run itself, of all those of the deployment. */
-static void put_prediction(const struct deployment *deployment, double runs, char text[LINE])
+/* `of`: what was run. `runs`: servers of the run itself, of all those of the deployment. */
+static void put_prediction(const struct result *result, const char *of, double servers, double runs,
+                           char text[LINE])
 {
-    const struct result *result = deployment->result;
-    double servers = deployment->servers;
     const struct {
         const struct column *column;
         const char *name, *unit;
@@ -226,7 +225,8 @@ static void put_prediction(const struct deployment *deployment, double runs, cha
                    {COLUMN(ttft_p50_ms), "(median of TTFT)", " ms "},
                    {COLUMN(tpot_p99_ms), "(99th percentile of TPOT)", " ms "},
                    {COLUMN(tpot_p50_ms), "(median of TPOT)", " ms "}};
-    int used = snprintf(text, LINE, "Predicted%s:", servers > 1 ? " of all servers together" : "");
+    int used =
+        snprintf(text, LINE, "Predicted%s%s:", of, servers > 1 ? ", all servers together" : "");
     int named = used;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         char number[SHOWN_TEXT];
@@ -239,65 +239,31 @@ static void put_prediction(const struct deployment *deployment, double runs, cha
     }
 }
 
-/* Prompts that begin alike: as many beginnings, so long that a prefix cache finds as much as there. */
-static bool put_prefixes(const struct requests *requests, double prompt, char (*values)[LINE],
-                         struct error *why)
-{
-    struct requests_shared shared;
-    if (!requests_share(requests, &shared, why)) {
-        return false;
-    }
-    double prefix = fmin(round(shared.tokens), round(prompt) - 1);
-    if (prefix < 1) {
-        return true;
-    }
-    values[PROMPT][0] = '\0';
-    snprintf(values[PREFIX], LINE, "%.0f", prefix);
-    snprintf(values[SUFFIX], LINE, "%.0f", round(prompt) - prefix);
-    snprintf(values[PREFIXES], LINE, "%" PRIu64, shared.beginnings);
-    snprintf(values[PROMPTS], LINE,
-             "These are random tokens, which begin alike as often as in the workload.");
-    return true;
-}
-
-/* The requests of a server, as a benchmark can draw them: all as long as the mean, which the text of made-up
- * ones states, and at the rate that was asked for. */
-static bool put_requests(const struct point *point, const struct result *result,
-                         char (*values)[LINE], struct error *why)
+/* The requests of a server: those of a list. */
+static void put_requests(const struct point *point, const struct benchmark_list *list, double runs,
+                         char (*values)[LINE])
 {
     const struct requests *requests = point->requests;
-    double prompt = requests->drawn.mean_prompt, output = requests->drawn.mean_output;
-    double rate = point->workload.rate > 0 ? point->workload.rate / point->workload.time_scale
-                                           : deployment_number(result, COLUMN(requests_in_per_s));
-    for (size_t i = 0; requests->drawn.tokens == 0 && i < requests->count; i++) {
-        prompt += (double)requests->all[i].prompt / (double)requests->count;
-        output += (double)requests->all[i].output / (double)requests->count;
-    }
-    snprintf(values[PROMPT], LINE, "%.0f", prompt);
-    snprintf(values[OUTPUT], LINE, "%.0f", output);
-    snprintf(values[REQUESTS], LINE, "%zu", requests->count);
     if (point->workload.clients > 0 && !requests->sessions) {
         snprintf(values[CONCURRENCY], LINE, "%" PRIu64, point->workload.clients);
     } else {
-        snprintf(values[RATE], LINE, "%.6g", rate);
+        snprintf(values[SECONDS], LINE, "0.001");
+        snprintf(values[TIMED], LINE, "--self-timed");
     }
-    snprintf(
-        values[UNSENT], LINE, "%s",
-        requests->sessions
-            ? "sessions. A turn comes when the rate says so, waits for no answer, and nobody thinks "
-              "before it; vLLM's benchmarks/multi_turn sends turns that wait"
-            : "");
-    const char *path = point->workload.path;
-    /* vLLM's own benchmark takes other requests of that data set than SGLang's, and scales none. */
-    bool known = synthetic_is(path) && synthetic_says(path, "lengths") &&
-                 strstr(path, "lengths=sharegpt-") == NULL && !synthetic_says(path, "prompt") &&
-                 !synthetic_says(path, "output");
-    snprintf(values[VARIES], LINE, "All requests here are as long as the mean. For %s.",
-             known ? "ShareGPT's own lengths use --dataset-name sharegpt --dataset-path FILE"
-                   : "lengths that vary use --dataset-name custom");
+    if (requests->sessions) {
+        snprintf(values[UNSENT], LINE,
+                 "a turn comes when it was predicted to come, and waits for no answer");
+    }
+    snprintf(values[SENT], LINE, "the requests of %s", BENCHMARK_LIST_FILE);
+    snprintf(values[LIST], LINE, "%s", BENCHMARK_LIST_FILE);
+    snprintf(values[REQUESTS], LINE, "%" PRIu64, list->count);
+    snprintf(values[HASH], LINE, "%u", list->hash_tokens);
+    put_prediction(&list->result, " of these requests", runs, runs, values[LISTED]);
+    snprintf(values[PROMPTS], LINE, "These are random tokens, which %s.",
+             requests->chunk_tokens > 0 ? "begin alike as those of the workload do"
+                                        : "share no beginnings");
     snprintf(values[COMPARED], LINE, "What was predicted beside what was measured:");
     snprintf(values[PREDICTED], LINE, "predicted.db");
-    return put_prefixes(requests, prompt, values, why);
 }
 
 /* A batch that decodes: as many sequences at a time, each at the context in the middle. */
@@ -309,6 +275,9 @@ static void put_batch(const struct point *point, const struct deployment *deploy
     double batch = deployment_number(deployment->result, COLUMN(batch)) * deployment->servers;
     snprintf(values[PROMPT], LINE, "%" PRIu64, context - output);
     snprintf(values[OUTPUT], LINE, "%" PRIu64, output);
+    snprintf(values[SENT], LINE, "what was predicted");
+    memcpy(values[LISTED], values[PREDICTION], LINE);
+    snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     snprintf(values[REQUESTS], LINE, "%.0f", 4 * batch);
     snprintf(values[CONCURRENCY], LINE, "%.0f", batch);
     snprintf(values[COMPARED], LINE,
@@ -344,8 +313,8 @@ static void put_router(const struct workload *workload, char (*values)[LINE])
     snprintf(values[UNROUTED], LINE, "%s", starts ? "" : values[ROUTER]);
 }
 
-static bool deployment_put_values(const struct deployment *deployment, const struct point *point,
-                                  char (*values)[LINE], struct error *why)
+static void deployment_put_values(const struct deployment *deployment, const struct point *point,
+                                  const struct benchmark_list *list, char (*values)[LINE])
 {
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
@@ -354,26 +323,25 @@ static bool deployment_put_values(const struct deployment *deployment, const str
                                                    : point->setup.system.available);
     snprintf(values[GPUS], LINE, "%u", model_gpus(&point->setup.model));
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
-    put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
-                   values[PREDICTION]);
+    double runs = point_serves(point) ? (double)point_servers(point) : 1;
+    put_prediction(deployment->result, "", deployment->servers, runs, values[PREDICTION]);
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
     put_router(&point->workload, values);
-    snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
-        return put_requests(point, deployment->result, values, why);
+        put_requests(point, list, runs, values);
+    } else {
+        put_batch(point, deployment, values);
     }
-    put_batch(point, deployment, values);
-    return true;
 }
 
 /* ---- files ---- */
 
-static bool write_scenario_file(const struct deployment *deployment, const char *folder,
-                                struct error *why)
+static bool write_scenario_file(const struct scenario *scenario, const char *folder,
+                                const char *file, struct error *why)
 {
     struct output output;
-    char *text = scenario_canonical(deployment->scenario, why);
-    bool good = text != NULL && open_file(folder, "scenario.yaml", &output, why);
+    char *text = scenario_canonical(scenario, why);
+    bool good = text != NULL && open_file(folder, file, &output, why);
     if (good) {
         fprintf(output.file, "%s\n", text);
         good = output_commit(&output, why);
@@ -399,21 +367,30 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
-    return good && write_scenario_file(deployment, folder, why);
+    return good && write_scenario_file(deployment->scenario, folder, "scenario.yaml", why);
 }
 
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why)
 {
     struct point point;
+    struct benchmark_list list = {.count = 0};
     char(*values)[LINE] = array_zeroed(VALUES, sizeof *values, why);
-    bool good = values != NULL && make_folder(path, why) &&
+    bool made = values != NULL && make_folder(path, why) &&
                 scenario_point(deployment->scenario, 0, &point, why);
+    bool good = made && deployment_command(deployment, values, why);
+    if (good && point_serves(&point)) {
+        good = benchmark_list_write(deployment->scenario, deployment->result, deployment->context,
+                                    path, &list, why) &&
+               write_scenario_file(&list.scenario, path, "benchmark.yaml", why);
+    }
     if (good) {
-        good = deployment_command(deployment, values, why) &&
-               deployment_put_values(deployment, &point, values, why) &&
-               write_files(deployment, path, values, why);
+        deployment_put_values(deployment, &point, &list, values);
+        good = write_files(deployment, path, values, why);
+    }
+    if (made) {
         point_release(&point);
     }
+    benchmark_list_release(&list);
     free(values);
     return good;
 }

@@ -10,7 +10,8 @@
 struct deployment {
     const struct scenario *scenario; /* of one point */
     const struct result *result;     /* its run */
-    uint32_t servers;                /* alike */
+    const struct run_context *context;
+    uint32_t servers; /* alike */
 };
 
 /* "4 of these servers, each on its own GPUs, behind a router: ..."; how one that knows prompts or loads is

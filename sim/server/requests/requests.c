@@ -277,32 +277,6 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     return true;
 }
 
-bool requests_share(const struct requests *requests, struct requests_shared *out, struct error *why)
-{
-    uint64_t found = 0;
-    bool *seen = array_zeroed(requests->ids.count, sizeof *seen, why);
-    *out = (struct requests_shared){.beginnings = 0};
-    if (seen == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct request *request = &requests->all[i];
-        const uint32_t *chunks = request_chunks(requests, request);
-        uint64_t count = request->chunks;
-        out->beginnings += chunks == NULL || !seen[chunks[0]];
-        while (count > 0 && !seen[chunks[count - 1]]) { /* who had a chunk had all before it */
-            seen[chunks[--count]] = true;
-        }
-        count *= requests->chunk_tokens;
-        found += count < request->prompt ? count : request->prompt;
-    }
-    free(seen);
-    if (found > 0) {
-        out->tokens = (double)found / (double)(requests->count - out->beginnings);
-    }
-    return true;
-}
-
 uint64_t requests_longest(const struct requests *requests)
 {
     uint64_t longest = 0;

@@ -58,8 +58,7 @@ struct requests_hashed {
 /* What a text of made-up requests says of them, however many are drawn and from whichever seed. */
 struct requests_drawn {
     uint64_t tokens, prompt; /* no request has more, and no prompt; 0: a file says nothing */
-    double mean_prompt, mean_output; /* tokens of a request */
-    bool even;                       /* all are equally long */
+    bool even;               /* all are equally long */
 };
 
 struct requests {
@@ -133,16 +132,6 @@ static inline uint64_t requests_most_tokens(const struct requests *requests)
 {
     return requests->drawn.tokens > 0 ? requests->drawn.tokens : requests_longest(requests);
 }
-
-/* What prompts share: tokens that a prompt's beginning has in common with earlier ones. */
-struct requests_shared {
-    uint64_t beginnings; /* different first chunks of prompts, shared or not */
-    double tokens;       /* of a prompt that is not the first of its beginning, in the mean */
-};
-
-/* What an endless prefix cache would find; zeros if no prompt's content is known. False: out of memory. */
-bool requests_share(const struct requests *requests, struct requests_shared *out,
-                    struct error *why);
 
 /* Remove the requests with more than `most` tokens (0: none), and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */

@@ -413,14 +413,9 @@ static void set_drawn(struct synthetic *synthetic)
 {
     const uint64_t *number = synthetic->number;
     bool set = synthetic->lengths.count > 0;
-    double later = (double)number[TURNS] - 1, taken = (double)number[PREFIX];
-    double prompt = ((double)number[PROMPT] + (double)synthetic->most[PROMPT]) / 2;
-    double output = ((double)number[OUTPUT] + (double)synthetic->most[OUTPUT]) / 2;
     struct session_tokens session = {.mean = 0};
     add_session_turns(synthetic, 1, 0, number[PREFIX] + 1, &session);
-    add_session_turns(synthetic, later, number[PREFIX], 1, &session);
-    prompt = set ? synthetic->mean[PROMPT] : prompt;
-    output = set ? synthetic->mean[OUTPUT] : output;
+    add_session_turns(synthetic, (double)number[TURNS] - 1, number[PREFIX], 1, &session);
     double most = set ? whole * ceil(session.most / whole) : session.most; /* a set's are means */
     if (session.variance > 0) {
         double excess = far_tokens(session.varying, session.variance) - session.varying;
@@ -431,8 +426,6 @@ static void set_drawn(struct synthetic *synthetic)
     synthetic->drawn = (struct requests_drawn){
         .tokens = (uint64_t)most,
         .prompt = (uint64_t)most - synthetic->least_output,
-        .mean_prompt = prompt + later / 2 * (prompt - taken + output),
-        .mean_output = output,
         .even = number[TURNS] == 1 && session.variance == 0,
     };
 }
