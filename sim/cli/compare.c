@@ -7,6 +7,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
+#include "core/name.h"
 #include "core/node.h"
 #include "core/text.h"
 #include "predict/scenario/scenario.h"
@@ -134,8 +135,8 @@ static bool compare_measured_print_notes(const struct result *result,
         printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
                requests);
     }
-    bool same_model = measured->model[0] == '\0' ||
-                      measured_names_model(measured->model, cells[COLUMN(model)->index].text);
+    bool same_model =
+        measured->model[0] == '\0' || name_holds(measured->model, cells[COLUMN(model)->index].text);
     if (!same_model) {
         printf("note: %s was measured, and %s predicted\n", measured->model,
                cells[COLUMN(model)->index].text);

@@ -55,8 +55,10 @@ bool name_holds(const char *text, const char *name)
     static const char between[] = "-_ :";
     for (name += strspn(name, between); *name != '\0'; name += strspn(name, between)) {
         size_t length = strcspn(name, between);
-        while (*text != '\0' && strncasecmp(text, name, length) != 0) {
-            text++;
+        while (*text != '\0' && (strncasecmp(text, name, length) != 0 ||
+                                 (isdigit((unsigned char)text[length - 1]) && text[length] == '.' &&
+                                  isdigit((unsigned char)text[length + 1])))) {
+            text++; /* 3 is not in 3.1 */
         }
         if (*text == '\0') {
             return false;

@@ -132,8 +132,12 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
     const struct stated_key *method = &keys->all[STATED_CHECKPOINT];
     const struct node *types = node_get(scenario->root, "dtype"),
                       *type = node_get(types, "weights");
+    const struct node *named = node_stated(scenario->root, "model");
+    const char *typed = named->typed != NULL ? named->typed : named->text;
+    /* --set model may say of what shape the checkpoint is. */
+    bool own = said->value[0] != '\0' && strcmp(typed, keys->all[STATED_MODEL].value) == 0;
     enum dtype stated;
-    if (type == NULL && method->value[0] != '\0' && model->stored_bytes > 0) {
+    if (method->value[0] != '\0' && model->stored_bytes > 0 && (type == NULL || own)) {
         error_set(why, file, method->line,
                   "'%s': the config.json of '%s' states no quantized types", method->said,
                   model->name);

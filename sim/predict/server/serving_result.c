@@ -81,6 +81,14 @@ static void note_requests(const struct point *point, const struct requests *requ
     if (requests->skipped > 0) {
         result_note(result, note_make(NOTE_no_answer, note_whole(requests->skipped)));
     }
+    if (requests->images > 0) {
+        result_note(result, note_make(NOTE_images, note_whole(requests->images)));
+    }
+    if (requests->models || (requests->of[0] != '\0' && !name_holds(requests->of, model->name))) {
+        result_note(result,
+                    note_make(NOTE_other_model,
+                              note_text(requests->models ? "several models" : requests->of)));
+    }
     outcome_note_reading(model, result);
     /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
     if (model->linear.key_heads > 0 && mechanisms_keep_prefixes(point->setup.mechanisms)) {

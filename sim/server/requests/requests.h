@@ -77,6 +77,9 @@ struct requests {
     struct requests_hashed hashed;
     uint64_t content; /* hash of the file's bytes */
     uint64_t skipped; /* requests without an answer: they failed when they were recorded */
+    uint64_t images;  /* with images, of which a trace says only their tokens */
+    bool models;      /* a table has requests of several models */
+    char of[64];      /* the model that a benchmark was of; "": not stated */
 };
 
 /* The request's chunks; NULL if it has none. */

@@ -255,9 +255,15 @@ static const struct {
 static bool check_demands(struct requests_reading *reading, json_t *object, struct error *why)
 {
     const char *key, *model = json_string_value(json_object_get(object, "model"));
+    const char *type = json_string_value(json_object_get(object, "type"));
+    bool table = reading->format->head != NULL;
     json_t *value;
+    model = table ? json_string_value(json_object_get(object, "Model")) : model;
     uint64_t named = model != NULL ? XXH64(model, strlen(model), 1) : reading->model;
-    if (reading->model != 0 && named != reading->model) {
+    bool other = reading->model != 0 && named != reading->model;
+    reading->out->models = reading->out->models || other;
+    reading->out->images += type != NULL && strcmp(type, "image") == 0;
+    if (other && !table) {
         error_set(why, reading->in.path, reading->in.line, "requests of several models: '%.60s'",
                   model);
         return error_expect(why, "those of one");
@@ -393,6 +399,8 @@ static bool take_benchmark(struct requests_reading *reading, json_t *object, str
                                      "'bench_serving --output-details' write it");
         }
     }
+    const char *of = json_string_value(json_object_get(object, "model_id"));
+    snprintf(reading->out->of, sizeof reading->out->of, "%s", of != NULL ? of : "");
     struct sent *sent = array_zeroed(count, sizeof *sent, why);
     bool ok = sent != NULL && check_demands(reading, object, why) &&
               take_entries(reading, object, sent, count, why);
@@ -452,7 +460,7 @@ static json_t *field_value(const char *text)
 static json_t *table_row(const struct request_format *format, struct csv_reader *in,
                          struct error *why)
 {
-    const char *const counts[] = {format->arrival, format->prompt, format->output};
+    const char *const counts[] = {format->arrival, format->prompt, format->output, "Model"};
     const char *rest = format->head, *item;
     size_t length, columns = 0;
     while (text_item(&rest, &item, &length)) {
@@ -461,7 +469,7 @@ static json_t *table_row(const struct request_format *format, struct csv_reader 
     json_t *object = csv_reader_split(in, columns, why) ? json_object() : NULL;
     rest = format->head;
     for (size_t i = 0; object != NULL && text_item(&rest, &item, &length); i++) {
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             if (strlen(counts[k]) == length && strncmp(counts[k], item, length) == 0) {
                 json_object_set_new(object, counts[k], field_value(in->fields[i]));
             }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "core/array.h"
@@ -267,27 +266,6 @@ double measured_predicted(const struct result *result, const struct measured_fig
 }
 
 /* ---- does it match a run? ---- */
-
-static const char separators[] = "-_/";
-
-/* Step over a word and the separator after it. */
-static const char *measured_next_word(const char *at)
-{
-    at += strcspn(at, separators);
-    return at + strspn(at, separators);
-}
-
-bool measured_names_model(const char *model_id, const char *model)
-{
-    while (*model != '\0' && *model_id != '\0') {
-        size_t length = strcspn(model_id, separators);
-        bool same =
-            length == strcspn(model, separators) && strncasecmp(model_id, model, length) == 0;
-        model = same ? measured_next_word(model) : model;
-        model_id = measured_next_word(model_id);
-    }
-    return *model == '\0';
-}
 
 bool measured_agrees_in_rate(double asked, double rate_in, double requests)
 {

@@ -44,11 +44,6 @@ double measured_predicted(const struct result *result, const struct measured_fig
 
 /* ---- does a measurement match a run? ---- */
 
-/* Can a server's `model_id` mean this model? True if it contains the words of the model's name in
- * the same order, separated by '-', '_' or '/': "meta-llama/Meta-Llama-3-8B-Instruct" contains
- * "llama-3-8b". Case is ignored. */
-bool measured_names_model(const char *model_id, const char *model);
-
 /* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? The gaps are random, so
  * the rate of N requests deviates by about 1 / sqrt(N) of itself, as their mean length does. Twice that is
  * allowed, plus 5 %, and three quarters at most. */

@@ -115,6 +115,7 @@ static void a_longer_spelling_holds_the_name(void **state)
         {"llama", "llama-3.1-8b", false},
         {"Qwen/Qwen2.5-32B-Instruct-AWQ", "qwen2.5-32b-awq", true},
         {"Qwen2.5-32B-Instruct", "qwen2.5-32b-awq", false},
+        {"meta-llama/Llama-3.1-8B", "llama-3-8b", false},
         {"", "a", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

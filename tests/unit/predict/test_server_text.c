@@ -66,7 +66,7 @@ static const struct {
      "model=org/m@2 system=vllm@0 tensor_parallel=2@2 max_sequences=64@3"},
     {"short options, quotes, an environment, and what follows the command",
      "A=1 vllm serve 'org/m' -tp 4 -q awq_marlin > log; --max-num-seqs 9",
-     "model=org/m@1 system=vllm@0 tensor_parallel=4@1 dtype.weights=int4@1"},
+     "model=org/m@1 system=vllm@0 tensor_parallel=4@1 dtype.weights=int4@1 checkpoint=yes@1"},
     {"the model as an option", "python -m vllm.entrypoints.openai.api_server --model m",
      "model=m@1 system=vllm@0"},
     {"k is a thousand, K 1024", "vllm serve m --max-num-batched-tokens 8k --max-num-seqs 1K",

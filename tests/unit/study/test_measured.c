@@ -1,4 +1,5 @@
 /* What is held against a measurement: its names, its rates, and its numbers, as typed here. */
+#include "core/name.h"
 #include "study/papers/measured_server.h"
 
 #include <math.h>
@@ -12,13 +13,13 @@
 static void a_server_names_its_model_with_more_words(void **state)
 {
     (void)state;
-    assert_true(measured_names_model("meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b"));
-    assert_true(measured_names_model("/models/Qwen3_30B-A3B/", "qwen3-30b-a3b"));
-    assert_true(measured_names_model("llama-3-8b", "llama-3-8b"));
-    assert_false(measured_names_model("meta-llama/Llama-3.1-8B", "llama-3-8b"));
-    assert_false(measured_names_model("Llama-3-80B", "llama-3-8b"));
-    assert_false(measured_names_model("8b-3-llama", "llama-3-8b")); /* the order counts */
-    assert_false(measured_names_model("", "llama-3-8b"));
+    assert_true(name_holds("meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b"));
+    assert_true(name_holds("/models/Qwen3_30B-A3B/", "qwen3-30b-a3b"));
+    assert_true(name_holds("llama-3-8b", "llama-3-8b"));
+    assert_false(name_holds("meta-llama/Llama-3.1-8B", "llama-3-8b"));
+    assert_false(name_holds("Llama-3-80B", "llama-3-8b"));
+    assert_false(name_holds("8b-3-llama", "llama-3-8b")); /* the order counts */
+    assert_false(name_holds("", "llama-3-8b"));
 }
 
 /* 0.05 + 2 / sqrt(100) is a quarter. */
