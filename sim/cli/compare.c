@@ -66,62 +66,50 @@ static struct frame *compare_measured_figures_frame(const struct result *result,
     return frame;
 }
 
-/* Returns whether the rates agree. Requests that arrive all at once have no rate. */
-static bool print_rates(const struct cell *cells, double asked)
-{
-    const struct cell *in = &cells[COLUMN(requests_in_per_s)->index];
-    double requests = (double)cells[COLUMN(requests)->index].integer;
-    bool both = isfinite(asked) && in->set, neither = !isfinite(asked) && !in->set;
-    bool agree =
-        isnan(asked) || neither || (both && measured_agrees_in_rate(asked, in->real, requests));
-    if (!agree) {
-        printf("note: requests were sent at %.3g/s in the measurement, and arrive at %.3g/s in the "
-               "run (inf: all at once)\n",
-               asked, in->set ? in->real : (double)INFINITY);
-    }
-    return agree;
-}
-
-/* Prints a number of the load in which the run differs from the measurement. */
-static bool print_differs(const char *what, double measured, double predicted)
-{
-    printf("note: %s %.6g in the measurement, and %.6g in the run\n", what, measured, predicted);
-    return false;
-}
-
-/* Do the rest of the load agree: lengths, clients, gaps? */
+/* Does the load agree: rate, lengths, clients, gaps? Prints what does not. Requests that arrive all at
+ * once have no rate. The context is a whole number, so the answer is known to a token. */
 static bool compare_print_load(const struct result *result, const struct measured *measured)
 {
-    const struct cell *cells = result->cells;
+    const struct cell *cells = result->cells, *in = &cells[COLUMN(requests_in_per_s)->index];
     double count = (double)cells[COLUMN(requests)->index].integer;
     double prompt = (double)cells[COLUMN(prompt_tokens)->index].integer / count;
     double fewer = fmin(count, measured->requests);
     double output = 2 * ((double)cells[COLUMN(context)->index].integer - prompt);
-    double in = measured->prompts / measured->requests,
-           out = measured->outputs / measured->requests;
     json_t *scenario = json_loads(result->scenario, 0, NULL);
     const char *clients = json_string_value(json_object_get(scenario, "clients"));
     const char *bursts = json_string_value(json_object_get(scenario, "burstiness"));
-    double at_once = clients != NULL ? strtod(clients, NULL) : (double)INFINITY;
-    double burstiness = bursts != NULL ? strtod(bursts, NULL) : 1;
-    bool same = isnan(in) || measured_agrees_in_rate(in, prompt, fewer) ||
-                print_differs("tokens of a prompt are", in, prompt);
-    /* The context is a whole number, so the answer is known to a token. */
-    same = (isnan(out) || fabs(out - output) <= 1 || measured_agrees_in_rate(out, output, fewer) ||
-            print_differs("tokens of an answer are", out, output)) &&
-           same;
-    same = (isnan(measured->clients) || measured->clients == at_once ||
-            print_differs("requests at a time are at most", measured->clients, at_once)) &&
-           same;
-    same = (isnan(measured->burstiness) || !isfinite(measured->rate) ||
-            measured->burstiness == burstiness ||
-            print_differs("the burstiness is", measured->burstiness, burstiness)) &&
-           same;
+    const struct {
+        const char *what;
+        double measured, run;
+        double requests; /* that its mean is of; 0: it is stated */
+        double off;      /* by which it may be */
+    } loads[] = {
+        {"requests a second (inf: all at once) are", measured->rate,
+         in->set ? in->real : (double)INFINITY, count, 0},
+        {"tokens of a prompt are", measured->prompts / measured->requests, prompt, fewer, 0},
+        {"tokens of an answer are", measured->outputs / measured->requests, output, fewer, 1},
+        {"requests at a time are at most", measured->clients,
+         clients != NULL ? strtod(clients, NULL) : (double)INFINITY, 0, 0},
+        {"the burstiness is", isfinite(measured->rate) ? measured->burstiness : (double)NAN,
+         bursts != NULL ? strtod(bursts, NULL) : 1, 0, 0},
+    };
+    bool same = !measured->ramps;
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        double was = loads[i].measured, is = loads[i].run;
+        bool agrees = isnan(was) || was == is || fabs(was - is) <= loads[i].off ||
+                      (isfinite(was) && isfinite(is) && loads[i].requests > 0 &&
+                       measured_agrees_in_rate(was, is, loads[i].requests));
+        if (!agrees) {
+            printf("note: %s %.6g in the measurement, and %.6g in the run\n", loads[i].what, was,
+                   is);
+        }
+        same = same && agrees;
+    }
     if (measured->ramps) {
         printf("note: the rate changes in the measurement (ramp_up_strategy)\n");
     }
     json_decref(scenario);
-    return same && !measured->ramps;
+    return same;
 }
 
 /* How the run differs from the measurement (requests, model, load). Returns whether they can be of the
@@ -141,9 +129,7 @@ static bool compare_measured_print_notes(const struct result *result,
         printf("note: %s was measured, and %s predicted\n", measured->model,
                cells[COLUMN(model)->index].text);
     }
-    bool same_rate = print_rates(cells, measured->rate);
-    return compare_print_load(result, measured) && same_model && same_rate &&
-           measured->requests != 0;
+    return compare_print_load(result, measured) && same_model && measured->requests != 0;
 }
 
 /* Other questions about this server take its error by these keys. */

@@ -1,9 +1,10 @@
 /* Figures measured on a real server, as a benchmark wrote them down.
  *
- *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...; with
- *                      `--save-detailed` also ttfts, itls and output_lens of each request
- *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...; with
- *                      `--output-details` the same lists */
+ *   vLLM's benchmark   `--save-result`: one JSON object; mean_ttft_ms, median_tpot_ms, ...
+ *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
+ *
+ * Percentiles and times that a summary lacks are not computed from its requests (`--save-detailed`): the
+ * benchmark states them if it is asked (`--metric-percentiles 50,90,99`). */
 #pragma once
 
 #include <jansson.h>
@@ -50,7 +51,7 @@ double measured_predicted(const struct result *result, const struct measured_fig
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
 
 /* The number at `key`; NAN if it is absent or null. A damaged file, or one in other units, is an error
- * at path:line: a value that is not a number, is negative, is above 10^12 (of ms: 31 years), or is
+ * about `path`: a value that is not a number, is negative, is above 10^12 (of ms: 31 years), or is
  * between 0 and 10^-6 (of ms: a nanosecond). */
-bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
+bool measured_number(const json_t *object, const char *key, const char *path, double *out,
                      struct error *why);
