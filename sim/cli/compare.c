@@ -265,8 +265,7 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
                        bool row, struct error *why)
 {
-    static const char *const begin[] = {"timed", "runs", NULL};
-    const struct plot_statement statement = {.begin = begin, .end = "served"};
+    const struct plot_statement statement = {.begin = "timed runs", .end = "served"};
     struct comparison comparison = {store, measured, row, 0};
     char *text = plot_statement_text(&statement, why);
     bool ok = text != NULL && store_query(store, text, print_run, &comparison, why);

@@ -20,41 +20,38 @@
 #include "cli/report/report_query.h"
 #include "core/named.h"
 
-static const char *const of_runs[] = {"timed", "runs", NULL};
-static const char *const of_walks[] = {"timed", "runs", "walked", NULL};
-static const char *const of_curves[] = {"points", NULL};
-static const char *const of_ablations[] = {"ablations", NULL};
+#define OF_RUNS "timed runs"
 
 const struct picture_kind picture_kinds[] = {
-    {"latency", of_runs, "runs with a time", "bar", 24, "the step by part, one bar per run"},
-    {"whatif", of_walks, "runs with a time that differ in one key", "line", 12,
+    {"latency", OF_RUNS, "runs with a time", "bar", 24, "the step by part, one bar per run"},
+    {"whatif", OF_RUNS " walked", "runs with a time that differ in one key", "line", 12,
      "throughput, goodput or hits along the swept key, with the knee"},
-    {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1,
+    {"ablate", "ablations", "ablations (of 'ablate --db')", "ablation", 1,
      "what each mechanism saves, alone and added last, and what all save together"},
-    {"hits", of_runs,
+    {"hits", OF_RUNS,
      "runs with a hit ratio (systems that drop KV always hit; 'plot whatif' draws hits of servers)",
      "line", 24, "hit ratio by system, along the budget or context if it is swept"},
-    {"reuse", of_runs, "runs with policy qsac", "line", 16,
+    {"reuse", OF_RUNS, "runs with policy qsac", "line", 16,
      "reuse against attention mass, along the threshold of qsac"},
-    {"mass", of_runs, "runs whose attention mass is known", "line", 7,
+    {"mass", OF_RUNS, "runs whose attention mass is known", "line", 7,
      "attention mass by step, one line per run: what dropping KV costs as a run goes on"},
-    {"growth", of_runs, "runs whose context grows (of --set grows)", "line", 7,
+    {"growth", OF_RUNS, "runs whose context grows (of --set grows)", "line", 7,
      "time between tokens while the context grows, with the shortest and longest steps"},
-    {"pareto", of_runs, "runs of several batches", "line", 24,
+    {"pareto", OF_RUNS, "runs of several batches", "line", 24,
      "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
-    {"drafts", of_runs, "runs with drafts, and the same without", "line", 14,
+    {"drafts", OF_RUNS, "runs with drafts, and the same without", "line", 14,
      "what drafts gain over none, by batch: a line for each number of tokens that a step yields"},
-    {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7,
+    {"requests", OF_RUNS, "runs of a server (with a workload and a clock)", "line", 7,
      "how long requests wait for the first token and for each next one, as distributions"},
-    {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6,
+    {"waits", OF_RUNS, "runs of a server (with a workload and a clock)", "panel", 6,
      "where the time of requests goes, from arrival to end, quickest first; one panel per run"},
-    {"series", of_runs, "runs of a server (with a workload and a clock)", "line", 7,
+    {"series", OF_RUNS, "runs of a server (with a workload and a clock)", "line", 7,
      "servers over time: queue, tokens per second, link"},
-    {"draws", of_runs, "runs with replications (of 'simulate --replications --db')", "line", 7,
+    {"draws", OF_RUNS, "runs with replications (of 'simulate --replications --db')", "line", 7,
      "how far a result spreads over replications, and the run itself among them"},
-    {"curves", of_curves, "miss curves (of 'curve --db')", "line", 24,
+    {"curves", "points", "miss curves (of 'curve --db')", "line", 24,
      "hit ratio over cache size, one line per policy"},
-    {"spread", of_curves, "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,
+    {"spread", "points", "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,
      "how far heads (or layers) differ, one panel per policy"},
     {.name = NULL},
 };

@@ -8,10 +8,10 @@
 
 struct picture_kind {
     const char *name;
-    const char *const *begin; /* the files that begin its statement; ends with NULL */
-    const char *needs;        /* which runs it needs, for the message if there are none */
-    const char *row;          /* what it draws several of: the kind of row that stands for one */
-    uint32_t most;            /* the most of them in one picture */
+    const char *begin; /* the files that begin its statement */
+    const char *needs; /* which runs it needs, for the message if there are none */
+    const char *row;   /* what it draws several of: the kind of row that stands for one */
+    uint32_t most;     /* the most of them in one picture */
     const char *summary;
 };
 extern const struct picture_kind picture_kinds[]; /* ends with name NULL */

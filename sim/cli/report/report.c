@@ -1,8 +1,8 @@
 /* `spillway report`: one self-contained page of HTML from a database: question, answer,
  * tables, charts that move, what the figures rest on, and how to reproduce them.
  *
- * Each table is a file of plots/report, a query whose columns are the table's. The page's
- * policy allows its own script only, so a name in a database cannot run anything.
+ * plots/report/page.html is the page. Each table is a file there, too, a query whose columns are the
+ * table's. The page's policy allows its own script only, so a name in a database cannot run anything.
  * It does not say when it was made, so the same database gives the same bytes. */
 
 #include "cli/report/report_query.h"
@@ -13,81 +13,22 @@
 #include "cli/frame/output.h"
 #include "core/version.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { OUTPUT };
 
 enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
 
-static const char *const of_studied[] = {"studied", "page", "runs", "report/choices", NULL};
-static const char *const of_runs[] = {"every", "page", "runs", "report/choices", NULL};
-static const char *const of_cells[] = {"every", "page", "runs", PLOT_CELLS, "report/choices", NULL};
-static const char *const of_walks[] = {"studied", "page", "runs", "walked", NULL};
-static const char *const of_curves[] = {"points", NULL};
-static const char *const of_ablations[] = {"ablations", NULL};
-static const char *const of_all[] = {NULL};
-
-struct report_kind {
-    const char *name; /* of its file */
-    const char *const *begin;
-    bool pivot;
-    size_t most; /* rows */
-    const char *caption;
-    bool folded; /* shown once the reader asks for it */
-};
-
-static const struct report_kind answers[] = {
-    {"answer", of_studied, false, 20, "The best", false},
-    {"settings", of_walks, false, 60, "The best of each setting", false},
-    {.name = NULL},
-};
-static const struct report_kind varied[] = {
-    {"varied", of_studied, false, 40, "What differs between the runs", false},
-    {.name = NULL},
-};
-static const struct report_kind plans[] = {
-    {"plans", of_all, false, 60, "The candidates of a plan, and their verdicts", false},
-    {"plan_points", of_all, true, 200, "What was tried for the answer, and which meets the targets",
-     false},
-    {"plan_points_others", of_all, true, 400, "What the other candidates tried", true},
-    {.name = NULL},
-};
-static const struct report_kind figures[] = {
-    {"runs", of_runs, false, 200, "Runs of decode steps", false},
-    {"families", of_runs, false, 200, "The same runs with each family of recordings", false},
-    {"served", of_runs, false, 200, "Runs of a server", false},
-    {"columns", of_cells, true, 200, "All that is known of the first runs", true},
-    {"parts", of_runs, true, 100, "The step along its critical path, by part (ms)", false},
-    {"stalls", of_runs, true, 100,
-     "Time in which the GPU's main stream waits, by cause (% of the step)", false},
-    {"ablations", of_ablations, false, 100, "What each mechanism saves", false},
-    {"ablation_others", of_all, false, 40, "Other mechanisms that a row switches as well", false},
-    {"curves", of_curves, false, 100, "Policies: the knee of the miss curve, and the largest size",
-     false},
-    {"validations", of_all, false, 100, "Mechanisms run for real, compared with predictions",
-     false},
-    {"draws", of_runs, false, 100, "How far answers spread over replications", false},
-    {.name = NULL},
-};
-static const struct report_kind trust[] = {
-    {"trust", of_runs, false, 60, "What the figures rest on", false},
-    {"notes", of_runs, false, 30, "Notes on the runs", false},
-    {.name = NULL},
-};
-static const struct report_kind provenance[] = {
-    {"provenance", of_runs, false, 60, "Inputs, by name and hash", false},
-    {"contents", of_all, false, 20, "What the database holds", false},
-    {.name = NULL},
-};
+#define OF_STUDIED "studied page runs report/choices"
+#define OF_WALKS "studied page runs walked"
 
 /* The subjects of a page. The first that has rows gives the heading; each that has rows gets an answer. */
 static const struct {
-    const char *const *begin;
-    const char *name;
+    const char *begin, *name;
 } headings[] = {
-    {of_studied, "heading"},
-    {of_all, "heading_plans"},
-    {of_ablations, "heading_ablations"},
-    {of_curves, "heading_curves"},
-    {of_all, "heading_validations"},
+    {OF_STUDIED, "heading"},      {"", "heading_plans"},       {"ablations", "heading_ablations"},
+    {"points", "heading_curves"}, {"", "heading_validations"},
 };
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
@@ -101,38 +42,50 @@ struct report {
     char note[STORE_NOTE];    /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     const struct report_answer *answer; /* NULL: no question was asked */
+    const char *section; /* the heading of a section that has no table so far; or NULL */
+    bool in_section;     /* it has tables */
     FILE *out;
 };
 
 enum { OF_PLANS = 1 }; /* the place of plans among `headings` */
 
-/* Write the tables that have rows, the first one under `title`; NULL: no title. */
-static bool write_tables(const struct report *report, const char *title,
-                         const struct report_kind *kind, struct error *why)
+/* Write the table of a line of the page, "NAME MOST FLAGS FILE... | CAPTION", if it has rows. FLAGS are a word:
+ * pivot (report_query.h), folded (shown once the reader asks for it), and tries (folded in a page about plans
+ * alone, where most runs are tries). A section's title is written before its first table. */
+static bool write_table(struct report *report, const char *line, struct error *why)
 {
-    bool begun = false;
-    const struct report_kind *all = kind;
-    for (; kind->name != NULL; kind++) {
-        struct report_table table;
-        if (!report_table_read(report->store, kind->begin, kind->name, kind->pivot, &table, why)) {
-            return false;
-        }
-        if (report_table_rows(&table) > 0 && title != NULL && !begun) {
-            begun = true;
-            html_print(report->out, "<section>\n<h2>%s</h2>\n", title);
-        }
-        if (report_table_rows(&table) > 0) {
-            /* A page about plans alone folds the figures of single runs, most of which are tries. */
-            bool tries = report->heading == OF_PLANS && all == figures && kind->begin == of_runs;
-            bool folded = kind->folded || tries;
-            html_print(report->out, folded ? "<details>\n<summary>%s</summary>\n" : "",
-                       kind->caption);
-            report_table_write(&table, kind->caption, kind->most, report->out);
-            fputs(folded ? "</details>\n" : "", report->out);
-        }
-        report_table_release(&table);
+    char name[32] = "", flags[32] = "", begin[64] = "";
+    int caption = 0;
+    unsigned most = 0;
+    struct report_table table;
+    sscanf(line, "%31s %u %31s %63[^|]| %n", name, &most, flags, begin, &caption);
+    bool folded = strstr(flags, "folded") != NULL ||
+                  (strstr(flags, "tries") != NULL && report->heading == OF_PLANS);
+    if (!report_table_read(report->store, begin[0] == '-' ? "" : begin, name,
+                           strstr(flags, "pivot") != NULL, &table, why)) {
+        return false;
     }
-    fputs(begun ? "</section>\n" : "", report->out);
+    if (report_table_rows(&table) > 0) {
+        if (report->section != NULL) {
+            html_print(report->out, "<section>\n<h2>%s</h2>\n", report->section);
+            report->section = NULL;
+            report->in_section = true;
+        }
+        html_print(report->out, folded ? "<details>\n<summary>%s</summary>\n" : "", line + caption);
+        report_table_write(&table, line + caption, most, report->out);
+        fputs(folded ? "</details>\n" : "", report->out);
+    }
+    report_table_release(&table);
+    return true;
+}
+
+/* End the section before, if it had tables, and begin one under this title; "": none. */
+static bool write_section(struct report *report, const char *title, struct error *why)
+{
+    (void)why;
+    fputs(report->in_section ? "</section>\n" : "", report->out);
+    report->section = title[0] != '\0' ? title + 1 : NULL;
+    report->in_section = false;
     return true;
 }
 
@@ -153,36 +106,18 @@ static void report_write_verdict(const struct report *report)
     fputs("</dl>\n", report->out);
 }
 
-static bool report_write_head(const char *title, FILE *out, struct error *why)
+/* Below the question: the verdict that was asked for, the number of runs without a result, and on the programs. */
+static bool write_heading(struct report *report, const char *unused, struct error *why)
 {
-    html_print(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                    "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"");
-    bool ok = plot_copy_file("plots/report", "policy", "txt", out, why);
-    html_print(out, "\">\n<title>%s</title>\n<style>\n", title);
-    ok = ok && plot_copy_file("plots/report", "report", "css", out, why);
-    fputs("</style>\n</head>\n", out);
-    return ok;
-}
-
-/* The question, its setting, and the number of runs without a result. */
-static bool write_question(const struct report *report, struct error *why)
-{
-    const struct report_table *heading = &report->headings[report->heading];
-    const struct report_answer *answer = report->answer;
-    const char *title = answer != NULL ? answer->title : report_table_text(heading, 0, "title");
-    const char *missing = report_table_text(heading, 0, "missing");
-    bool ok = report_write_head(title, report->out, why);
-    html_print(report->out,
-               "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
-               title, answer != NULL ? "" : report_table_text(heading, 0, "question"));
-    if (answer != NULL) {
+    const char *missing = report_table_text(&report->headings[report->heading], 0, "missing");
+    (void)unused;
+    (void)why;
+    if (report->answer != NULL) {
         report_write_verdict(report);
     }
     html_print(report->out, *missing != '\0' ? "<p>%s</p>\n" : "", missing);
     html_print(report->out, report->note[0] != '\0' ? "<p>Note: %s.</p>\n" : "", report->note);
-    return ok;
+    return true;
 }
 
 /* An answer states its question if that is not the page's own. */
@@ -204,7 +139,7 @@ static void write_short_answer(const struct report *report, const struct report_
 static bool write_sentences(const struct report *report, const char *name, struct error *why)
 {
     struct report_table table;
-    if (!report_table_read(report->store, of_walks, name, false, &table, why)) {
+    if (!report_table_read(report->store, OF_WALKS, name, false, &table, why)) {
         return false;
     }
     bool folded = report_table_rows(&table) > MOST_SENTENCES;
@@ -220,15 +155,17 @@ static bool write_sentences(const struct report *report, const char *name, struc
     return true;
 }
 
-static bool write_answer(const struct report *report, struct error *why)
+static bool write_answer(struct report *report, const char *unused, struct error *why)
 {
     bool titled = report_table_rows(&report->best) > 0;
+    (void)unused;
     if (report->answer != NULL) {
         return true;
     }
     fputs(titled ? "<section>\n<h2>Answer</h2>\n" : "", report->out);
     bool ok = write_sentences(report, "winners", why) && write_sentences(report, "walks", why) &&
-              write_tables(report, NULL, answers, why);
+              write_table(report, "answer 20 - " OF_STUDIED " | The best", why) &&
+              write_table(report, "settings 60 - " OF_WALKS " | The best of each setting", why);
     /* the answers of plans, ablations, curves and validations */
     for (size_t i = 1; i < HEADINGS; i++) {
         for (size_t row = 0; row < report_table_rows(&report->headings[i]); row++) {
@@ -236,7 +173,8 @@ static bool write_answer(const struct report *report, struct error *why)
         }
     }
     fputs(titled ? "</section>\n" : "", report->out);
-    return ok && write_tables(report, NULL, varied, why);
+    return ok &&
+           write_table(report, "varied 40 - " OF_STUDIED " | What differs between the runs", why);
 }
 
 /* ---- what moves: the script, and the runs behind its sliders ----
@@ -244,11 +182,11 @@ static bool write_answer(const struct report *report, struct error *why)
  * The page's policy names the script by its hash, so nothing else can run. JSON is data to a
  * browser; it has no `<`, so it cannot end its own element. */
 
-static bool write_explore(const struct report *report, struct error *why)
+static bool write_explore(struct report *report, const char *unused, struct error *why)
 {
-    static const char *const begin[] = {"every", "page", "runs", PLOT_CELLS, NULL};
     struct report_table table;
-    if (!report_table_read(report->store, begin, "explore", false, &table, why)) {
+    (void)unused;
+    if (!report_table_read(report->store, "every page runs cells", "explore", false, &table, why)) {
         return false;
     }
     bool ok = true;
@@ -270,28 +208,16 @@ static bool write_explore(const struct report *report, struct error *why)
     return ok;
 }
 
-/* page.js and what follows it in plots/report. plots/report/policy.txt has its hash. */
-static bool write_script(FILE *out, struct error *why)
-{
-    static const char *const parts[] = {"page", "runs", "charts", "start"};
-    bool ok = true;
-    fputs("<script>", out);
-    for (size_t i = 0; ok && i < sizeof parts / sizeof parts[0]; i++) {
-        ok = plot_copy_file("plots/report", parts[i], "js", out, why);
-    }
-    fputs("</script>\n", out);
-    return ok;
-}
-
 /* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };
 
 /* The scenarios of the best runs, and of the runs that plans found: the first of each. */
-static bool write_scenarios(const struct report *report, struct error *why)
+static bool write_scenarios(struct report *report, const char *unused, struct error *why)
 {
     struct report_table planned;
+    (void)unused;
     const struct report_table *const tables[] = {&report->best, &planned};
-    if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
+    if (!report_table_read(report->store, "", "planned", false, &planned, why)) {
         return false;
     }
     bool ok = true, any = report_table_rows(&report->best) + report_table_rows(&planned) > 0;
@@ -317,21 +243,58 @@ static bool write_scenarios(const struct report *report, struct error *why)
 
 /* ---- the page ---- */
 
-static bool write_page(const struct report *report, struct error *why)
+/* A line of the page: {{NAME.KIND}} stands for a file of plots/report, {{NAME}} for a text. */
+static bool write_line(const struct report *report, char *line, struct error *why)
 {
-    bool ok = write_question(report, why) && write_answer(report, why) &&
-              write_explore(report, why) && write_tables(report, "Plans", plans, why) &&
-              write_tables(report, "Figures", figures, why) &&
-              write_tables(report, "How far to trust it", trust, why) &&
-              write_tables(report, "Where it comes from", provenance, why) &&
-              write_scenarios(report, why) &&
-              plot_copy_file("plots/report", "words", "html", report->out, why);
-    html_print(report->out,
-               "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
-               "</footer>\n",
-               spillway_program);
-    ok = ok && write_script(report->out, why);
-    fputs("</body>\n</html>\n", report->out);
+    const struct report_table *heading = &report->headings[report->heading];
+    const struct report_answer *answer = report->answer;
+    const struct {
+        const char *name, *text;
+    } texts[] = {{"title", answer != NULL ? answer->title : report_table_text(heading, 0, "title")},
+                 {"question", answer != NULL ? "" : report_table_text(heading, 0, "question")},
+                 {"version", spillway_program}};
+    bool ok = true;
+    for (char *open; ok && (open = strstr(line, "{{")) != NULL;) {
+        char *name = open + 2, *kind = name + strcspn(name, ".}");
+        *open = '\0';
+        fputs(line, report->out);
+        line = strstr(kind, "}}") + 2;
+        line[-2] = '\0';
+        if (*kind == '.') {
+            *kind = '\0';
+            ok = plot_copy_file("plots/report", name, kind + 1, report->out, why);
+        }
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            html_text(strcmp(texts[i].name, name) == 0 ? texts[i].text : "", report->out);
+        }
+    }
+    fputs(line, report->out);
+    fputc('\n', report->out);
+    return ok;
+}
+
+/* plots/report/page.html, in which a line that begins with one of these says what stands there. */
+static bool write_page(struct report *report, struct error *why)
+{
+    static const struct {
+        const char *begin;
+        bool (*write)(struct report *report, const char *rest, struct error *why);
+    } parts[] = {{"@table ", write_table},    {"@section", write_section},
+                 {"@heading", write_heading}, {"@answer", write_answer},
+                 {"@explore", write_explore}, {"@scenarios", write_scenarios}};
+    enum { PARTS = sizeof parts / sizeof *parts };
+    size_t size;
+    char *page = plot_file("plots/report", "page", "html", &size, why), *rest = page, *line;
+    bool ok = page != NULL;
+    while (ok && (line = strsep(&rest, "\n")) != NULL && rest != NULL) {
+        size_t i = 0;
+        while (i < PARTS && strncmp(line, parts[i].begin, strlen(parts[i].begin)) != 0) {
+            i++;
+        }
+        ok = i == PARTS ? write_line(report, line, why)
+                        : parts[i].write(report, line + strlen(parts[i].begin), why);
+    }
+    free(page);
     return ok;
 }
 
@@ -355,7 +318,7 @@ static bool report_write(struct report *report, struct error *why)
 {
     struct output output = {.file = NULL};
     bool ok = read_headings(report, why) &&
-              report_table_read(report->store, of_studied, "best", false, &report->best, why) &&
+              report_table_read(report->store, OF_STUDIED, "best", false, &report->best, why) &&
               output_open(report->path, &output, why);
     bool opened = ok;
     if (opened) {

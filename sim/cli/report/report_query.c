@@ -14,14 +14,19 @@
 
 /* ---- text ---- */
 
+char *plot_file(const char *folder, const char *name, const char *kind, size_t *size,
+                struct error *why)
+{
+    char path[4096];
+    return find_path(folder, name, kind, path, sizeof path, why) ? files_text(NULL, path, size, why)
+                                                                 : NULL;
+}
+
 bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE *out,
                     struct error *why)
 {
-    char path[4096];
     size_t size;
-    char *text = find_path(folder, name, kind, path, sizeof path, why)
-                     ? files_text(NULL, path, &size, why)
-                     : NULL;
+    char *text = plot_file(folder, name, kind, &size, why);
     if (text != NULL) {
         fwrite(text, 1, size, out);
     }
@@ -62,8 +67,11 @@ static bool append_files(const struct plot_statement *statement, const char *end
                          struct error *why)
 {
     append_only(statement, out);
-    for (const char *const *file = statement->begin; *file != NULL; file++) {
-        if (strcmp(*file, PLOT_CELLS) == 0) {
+    for (const char *file = statement->begin; *file != '\0'; file += strspn(file, " ")) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(file, " "), file);
+        file += strlen(name);
+        if (strcmp(name, "cells") == 0) {
             fputs(", cell(id, place, key, what, value) AS (", out);
             for (uint32_t i = 0; i < column_count; i++) {
                 const struct column *column = column_rows[i];
@@ -73,7 +81,7 @@ static bool append_files(const struct plot_statement *statement, const char *end
                 fprintf(out, ", %s FROM ok\n", column->name);
             }
             fputs(")\n", out);
-        } else if (!plot_copy_file("plots", *file, "sql", out, why)) {
+        } else if (!plot_copy_file("plots", name, "sql", out, why)) {
             return false;
         }
     }
@@ -214,7 +222,7 @@ static bool report_table_read_row(uint32_t count, const char *const *names,
     return good || error_set(why, NULL, 0, "out of memory: no room for a table");
 }
 
-bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
+bool report_table_read(struct store *store, const char *begin, const char *name, bool pivot,
                        struct report_table *out, struct error *why)
 {
     char end[64];

@@ -17,19 +17,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The table `cell` (id, place, key, what, value): a row for each column of each run, so that no query
- * has to list the columns of results. */
-#define PLOT_CELLS "cells"
-
 struct plot_statement {
-    const char *const *begin; /* files of the folder plots, without their .sql, or PLOT_CELLS behind
-                               * runs.sql; ends with NULL */
-    const char *end;          /* the last file */
-    const char *const *only;  /* [only_count] */
+    /* Files of the folder plots, without their .sql, and blanks between them. "cells", behind runs.sql, is
+     * the table `cell` (id, place, key, what, value): a row for each column of each run, so that no query
+     * has to list the columns of results. */
+    const char *begin;
+    const char *end;         /* the last file */
+    const char *const *only; /* [only_count] */
     uint32_t only_count;
 };
 
-/* Copy FOLDER/NAME.KIND of the program's data. */
+/* FOLDER/NAME.KIND of the program's data, which the caller frees; and a copy of it. */
+char *plot_file(const char *folder, const char *name, const char *kind, size_t *size,
+                struct error *why);
 bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE *out,
                     struct error *why);
 
@@ -52,10 +52,10 @@ struct report_table {
     bool pivot;
 };
 
-/* Run the query plots/report/NAME.sql on `store`, after the files of `begin` (ends with NULL). In a
+/* Run the query plots/report/NAME.sql on `store`, after the files of `begin`. In a
  * query with `pivot`, the last two columns are a name and a value: rows that agree in the other
  * columns become one row, and each name becomes a column. */
-bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
+bool report_table_read(struct store *store, const char *begin, const char *name, bool pivot,
                        struct report_table *out, struct error *why);
 void report_table_release(struct report_table *table);
 size_t report_table_rows(const struct report_table *table);
