@@ -439,51 +439,6 @@ static void server_command_read_words(struct server_text *said, const char **res
     }
 }
 
-/* Is the line another program's command, or a sentence? It begins with a plain word, not a shell's own. */
-static bool begins_plainly(const char *line)
-{
-    char word[64];
-    line += strspn(line, " \t\v`\"'");
-    line += fnmatch("[$>%] *", line, 0) == 0 ? 2 : 0;
-    size_t length =
-        strspn(line, "_./0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
-    const char *next = line + length + strspn(line + length, " \t");
-    snprintf(word, sizeof word, " %.*s ", (int)(length < sizeof word - 2 ? length : 0), line);
-    return *line == '|' || /* a table's row */
-           (length > 0 && line[0] != '-' && strchr("=+(", *next) == NULL &&
-            strstr(" if then else elif do export local readonly declare set eval exec ", word) ==
-                NULL);
-}
-
-/* Refuse a line behind the command that has options of the server and that nothing reads: what a variable is
- * lengthened by, an array's words, or lines whose backslash was lost. */
-void server_command_check_stray(struct server_text *said, const char *line)
-{
-    while (line[strspn(line, " \t\v")] == '#') { /* whose own backslash joins nothing */
-        line += strcspn(line, "#");
-        line += strcspn(line, "\v");
-    }
-    if (said->command_line == 0 || begins_plainly(line) || strstr(line, "add_argument") != NULL) {
-        return;
-    }
-    for (const char *at = line; (at = strchr(at, '-')) != NULL; at += strspn(at, "-")) {
-        char word[64];
-        size_t length = strcspn(at, " \t\v=\"',)]");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), at);
-        bool begins = at == line || strchr(" \t\v\"'=(,[", at[-1]) != NULL;
-        split_option(word);
-        const struct server_option *option = begins && isalpha((unsigned char)word[0])
-                                                 ? server_option_find(said->program, word)
-                                                 : NULL;
-        if (option != NULL && !option->harmless && strncmp(word, "model", 5) != 0) {
-            error_expect(
-                server_text_refuse(said, "'%.*s' stands outside the command", (int)length, at),
-                "one command with all its options");
-            return;
-        }
-    }
-}
-
 /* May the word of a "docker run" be an image of the program? Its own name, without registry, folders
  * and tag, has the program's: "registry.example.com/team/my-vllm:3". Mounted folders are none, and
  * no name without any of these behind an option, such as --name. */
@@ -762,7 +717,7 @@ bool server_command_read(struct server_text *said, const char *line)
             server_command_read_words(said, &rest);
             said->typed = false;
             if (*rest == '#') {
-                server_command_check_stray(said, rest);
+                stray_settings_find(said, rest);
             }
         }
         said->line = begins;

@@ -200,7 +200,8 @@ static bool is_broken(const char *line)
     return broken;
 }
 
-static void read_log(struct server_text *said, const char *line)
+/* Returns whether the line is one of a log that is read. */
+static bool read_log(struct server_text *said, const char *line)
 {
     bool failed = read_failure(said, line);
     for (size_t i = 0; !failed && i < said->program_count; i++) {
@@ -226,9 +227,10 @@ static void read_log(struct server_text *said, const char *line)
             said->keys.whole =
                 said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
             check_source(said, line);
-            return;
+            return true;
         }
     }
+    return failed;
 }
 
 /* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks
@@ -269,6 +271,7 @@ static void begin_server(struct server_text *said, const char *line)
         memset(said->keys.unused, 0, sizeof said->keys.unused);
         said->refused.found[0] = '\0';
         said->keys.fits_length = false;
+        said->stray_count = 0;
     }
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
@@ -310,6 +313,39 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
+/* Does the line behind `text`, which a terminal wrapped at the width of its first line, go on with the
+ * settings of a log? "with config: " has a list that no bracket ends. */
+static bool settings_wrap(const struct server_text *said, const char *text, const char *next)
+{
+    const char *at = NULL, *line = strrchr(text, '\n'), *last = text + strlen(text) - 1;
+    char name[64];
+    size_t width = strcspn(text, "\n"), letters = strspn(next, "abcdefghijklmnopqrstuvwxyz_");
+    snprintf(name, sizeof name, "%.*s", (int)letters, next);
+    bool whole = false; /* a name that does not end one before it */
+    for (size_t i = 0; i < said->program_count; i++) {
+        at = at != NULL ? at : server_program_after(said->programs[i].logs, text);
+        const struct server_option *option = server_option_find(&said->programs[i], name);
+        whole = whole || (option != NULL && option->value != SERVER_VALUE_NONE);
+    }
+    if (at == NULL || last < text || strlen(line != NULL ? line + 1 : text) + 1 < width ||
+        strchr(text, '=') == NULL || (whole && strchr(", ", *last) == NULL)) {
+        return false;
+    }
+    int depth = 0;
+    for (; *at != '\0'; at++) {
+        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
+    }
+    bool complete = depth <= 0 && (*last == ')' || *last == '}');
+    size_t word = strspn(next, "_.'\"0123456789abcdefghijklmnopqrstuvwxyzTFN");
+    const char *pair = next; /* up to its '=', a list has blanks behind commas alone */
+    while (*pair != '\0' && strchr("=\n", *pair) == NULL &&
+           (*pair != ' ' || pair == next || strchr(", ", pair[-1]) != NULL)) {
+        pair++;
+    }
+    return (*pair == '=' || (next[word] != '\0' && strchr(",)}]=", next[word]) != NULL)) &&
+           (!complete || *next == ',');
+}
+
 /* The end of the first line. A quote of a command, or a log's list, goes on in the next lines, unless none of
  * them closes it. */
 static char *line_end(const struct server_text *said, char *text)
@@ -318,8 +354,9 @@ static char *line_end(const struct server_text *said, char *text)
     for (int more = 0; more < MOST_WRAPPED; more++) {
         char c = *end;
         *end = '\0';
-        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true) ||
-                    shell_variable_is_open(text);
+        bool wraps = c != '\0' && settings_wrap(said, text, end + 1);
+        bool open = wraps || server_command_is_open(said, text) ||
+                    log_settings_open(said, text, true) || shell_variable_is_open(text);
         *end = c;
         if (!open) {
             return end;
@@ -328,8 +365,27 @@ static char *line_end(const struct server_text *said, char *text)
             break;
         }
         end = strchrnul(end + 1, '\n');
+        first = wraps ? end : first;
     }
     return first;
+}
+
+/* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
+ * it: they count lines. */
+static void unwrap(const struct server_text *said, char *text)
+{
+    const char *at = NULL;
+    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
+        at = server_program_after(said->programs[i].logs, text);
+    }
+    size_t ends = 0;
+    char *to = text + (at != NULL ? (size_t)(at - text) : strlen(text));
+    for (const char *from = to; *from != '\0'; from++) {
+        ends += *from == '\v';
+        *to = *from;
+        to += *from != '\v';
+    }
+    memset(to, '\v', ends);
 }
 
 /* The text is changed. */
@@ -341,6 +397,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
+        unwrap(said, text);
         char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
         begin_server(said, line);
         server_text_read_version(said, line);
@@ -349,8 +406,9 @@ static void server_text_read_lines(struct server_text *said, char *text)
             if (!server_command_is_others(line) && strstr(line, ".py:") == NULL) {
                 server_command_read_variables(said, line, strlen(line));
             }
-            read_log(said, line);
-            server_command_check_stray(said, line);
+            if (!read_log(said, line)) {
+                stray_settings_find(said, line);
+            }
         }
         free(expanded);
         for (; text < end; text++) {
@@ -727,7 +785,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");
     }
-    ok = ok && (said.program == NULL || stated_complete(&said, why));
+    if (ok && said.program != NULL) {
+        stray_settings_settle(&said);
+        ok = stated_complete(&said, why);
+    }
     if (ok && said.refused.found[0] != '\0') {
         *why = said.refused;
         return false;

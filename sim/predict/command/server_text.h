@@ -83,6 +83,20 @@ struct shell_variables {
     bool others;      /* a file that is not read may set more */
 };
 
+/* A setting where nothing reads it. */
+enum { STRAYS = 64 };
+struct stray_setting {
+    const struct server_program *program;
+    const struct server_option *option;
+    char name[64], value[64]; /* as it stands there; an option's value may be missing: "" */
+    int line;
+    enum stray_kind {
+        STRAY_LISTED, /* NAME=VALUE or NAME: VALUE */
+        STRAY_STATED, /* otherwise */
+        STRAY_TOLD,   /* in a sentence that advises it */
+    } kind;
+};
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 struct server_text {
@@ -114,6 +128,8 @@ struct server_text {
     int memory_line;
     uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
+    struct stray_setting strays[STRAYS];
+    int stray_count;
 };
 
 /* The program's version is the one that the text begins with, and is in the line. False if it begins with
@@ -159,8 +175,12 @@ bool server_command_read(struct server_text *said, const char *line);
 /* Read the line's command of a router before the servers. Returns whether there is one. */
 bool server_router_read(struct server_text *said, const char *line);
 
-/* Refuse a line behind the command whose options nothing reads. */
-void server_command_check_stray(struct server_text *said, const char *line);
+/* Keep what looks like settings in a line that nothing reads (stray_settings.c). */
+void stray_settings_find(struct server_text *said, const char *line);
+
+/* Once all is read: each such setting says what was read, or is read if it stands in a list, or is refused; one
+ * in a sentence that advises it is told. */
+void stray_settings_settle(struct server_text *said);
 
 /* Refuse a command in `line`: one starts a server in line `first`. */
 void server_command_second(struct server_text *said, int first, int line);

@@ -164,6 +164,26 @@ static const struct {
     {"and of vLLM",
      "non-default args: {'model': 'm', 'kv_cache_dtype':\n 'fp8', 'max_num_seqs':\n  48}\n",
      "model=m@1 system=vllm@0 max_sequences=48@1 dtype.kv=fp8@1"},
+    {"a list that a terminal wrapped within words",
+     "non-default args: {'model': 'm', 'tensor_par\nallel_size': 1\n6}\n",
+     "model=m@1 system=vllm@0 tensor_parallel=16@1"},
+    {"a list that no bracket ends, wrapped at one width",
+     "INFO 1-15 LLM engine (v0.6.6) with config: model='m', max_seq_len=3276\n"
+     "8,   tensor_parallel_size=2, pipeline_parallel_size=3, quantization=fp\n"
+     "8, enforce_eager=True\nINFO 1-15 max_seq_len=32768\n# GPU blocks: 1\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.6@1 compile=eager@1 tensor_parallel=2@1 pipeline_parallel=3@1 "
+     "request_tokens=32768@1 dtype.weights=fp8@1 kv_pool_blocks=1@5"},
+    {"a list without what marks a log's: what nothing else says is read",
+     "INFO x.core Loading m with {'max_num_seqs': 256, 'gpu_memory_utilization': 0.9, 'tensor_parallel_size': 1}\n"
+     "LLM engine (v0.8.3) with config: model='m', max_seq_len=4096, x=1\nquantization: fp8\n",
+     "model=m@2 system=vllm@0 engine=vllm-0.8@2 max_sequences=256@1 request_tokens=4096@2 hbm_usable=0.9@1 "
+     "dtype.weights=fp8@3"},
+    {"sentences that advise, other programs' commands, comments, and what was read already",
+     " with config: model='m', max_seq_len=4096, tensor_parallel_size=2\n"
+     "INFO a.py:9] To fit, increase --gpu-memory-utilization from 0.7 to 0.8 or set max_num_seqs=64.\n"
+     "Consider --max-num-seqs 8. It has max_model_len 4096 and --tensor-parallel-size=2.\n"
+     "python3 client.py --max-model-len 900\n# --max-model-len 8192\n",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 request_tokens=4096@1"},
     {"a shell's prompt in continued lines is no redirection",
      "$ vllm serve m \\\n>   -tp 2 \\\n> --max-num-seqs \\\n> 4\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@2 max_sequences=4@3"},
@@ -655,8 +675,15 @@ static const struct {
      "f:2: 'LMCACHE_CHUNK_SIZE' is set again behind the command"},
     {"non-default args: {'model': 'm', 'tensor_parallel_size': 2,\n",
      "f:1: a list of settings is cut off"},
-    {"non-default args: {'model': 'm', 'tensor_par\nallel_size': 2}\n",
-     "f:1: a list of settings is cut off"},
+    {"GPU KV cache size: 900 tokens\nIt runs with kv-cache-dtype fp8 and --max-model-len 4096.\n",
+     "f:2: 'kv-cache-dtype' stands in a line that nothing reads; '--max-model-len' stands in"},
+    {"GPU KV cache size: 900 tokens\n--max-num-seqs 8 --enforce-eager\n",
+     "f:2: '--max-num-seqs' stands in a line that nothing reads; '--enforce-eager' stands in"},
+    {"GPU KV cache size: 900 tokens\nllm = LLM(model='m', enable_lora=True)\n",
+     "f:2: 'enable_lora' stands in a line that nothing reads\n  expected: the text without it"},
+    {" with config: model='m', tensor_parallel_size=4\nINFO x.py:3] tensor_parallel_size=2 runs\n",
+     "f:2: 'tensor_parallel_size' stands in a line that nothing reads\n"
+     "  expected: --set tensor_parallel=VALUE, or the text without it"},
     {"vllm serve m '--tensor-parallel-size 2'",
      "f:1: unknown option '--tensor-parallel-size', which is one word with its value"},
     {"vllm serve m --max-num-seqs.x 3", "f:1: unknown option '--max-num-seqs.x'"},
