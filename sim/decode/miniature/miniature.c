@@ -181,38 +181,27 @@ static struct mechanisms mechanisms_of(const struct miniature *miniature, enum m
 static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
                       enum miniature_site site, struct error *why)
 {
-    uint32_t layers = miniature->layers;
-    pipe->at = arrays_add(&pipe->arrays, layers, sizeof *pipe->at, why);
     pipe->moved = arrays_add(&pipe->arrays, (size_t)miniature->steps + 1, sizeof *pipe->moved, why);
-    if (pipe->at == NULL || pipe->moved == NULL) {
-        return false;
-    }
-    for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] =
-            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
-                                ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
-    }
-    return (site == MINIATURE_HOST ? add_host : machine_add)(pipe, why);
+    return pipe_layers(pipe, why) && pipe->moved != NULL &&
+           (site == MINIATURE_HOST ? add_host : machine_add)(pipe, why);
 }
 
 /* On a GPU a step begins with the launch of its graph, if any. At its end the CPU sees its last kernel. */
 static bool put_step(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
-    struct trust trust = work_trust;
     bool gpu = miniature_kinds[id].site == MINIATURE_GPU, good = true;
     pipe->layer = 0;
     if (miniature_programs[id].launch == LAUNCH_GRAPH) {
-        double ns = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
-        good = work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
+        good = work_put_call(pipe, PART_LAUNCH, CURVE_HOST_GRAPH_LAUNCH, 1, ENGINE_NONE,
+                             &pipe->graph, why);
     }
     for (; good && pipe->layer < pipe->plan->layers; pipe->layer++) {
         for (int i = 0; good && miniature_programs[id].stages[i] != NULL; i++) {
             good = miniature_programs[id].stages[i](pipe, pipe->layer, why);
         }
     }
-    double sync = gpu ? pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust) : 0;
-    return good && (!gpu || work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust,
-                                            NULL, why));
+    return good && (!gpu || work_put_call(pipe, PART_SYNC, CURVE_HOST_SYNC, 1,
+                                          pipe->last[PIPE_MAIN], NULL, why));
 }
 
 static bool put_steps(struct pipe *pipe, enum miniature_id id, struct error *why)

@@ -227,10 +227,8 @@ static bool place_rows(struct pipe *pipe, uint32_t layer, struct error *why)
 /* The call of a copy to the GPU, and the copy itself. */
 static bool call_copy_in(struct pipe *pipe, double bytes, struct work *work, struct error *why)
 {
-    struct trust trust = work_trust;
-    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     engine_task_id started;
-    if (!work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, &started, why)) {
+    if (!work_put_call(pipe, PART_LAUNCH, CURVE_HOST_COPY_CALL, 1, ENGINE_NONE, &started, why)) {
         return false;
     }
     *work = work_over(pipe, PART_LINK, WAY_IN, bytes);
@@ -281,10 +279,8 @@ static bool copy_numbers(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool query_out(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct model *model = &pipe->setup->model;
-    struct trust trust = work_trust;
-    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     double bytes = (double)model->query_heads * model->head_dim * QUERY_BYTES;
-    return work_put_thread(pipe, PART_LAUNCH, call, ENGINE_NONE, trust, NULL, why) &&
+    return work_put_call(pipe, PART_LAUNCH, CURVE_HOST_COPY_CALL, 1, ENGINE_NONE, NULL, why) &&
            work_put_copy_out(pipe, bytes, &pipe->at[layer].selected, why);
 }
 
@@ -350,16 +346,6 @@ static bool miniature_stream(struct pipe *pipe, uint32_t layer, struct error *wh
 /* ---- QSAC with labels on the GPU, one layer ahead: miniature.h draws it. The launch thread fetches,
  * too, so launches and fetches share one queue ---- */
 
-/* The time until the other side sees a flag. */
-static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out,
-                     struct error *why)
-{
-    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
-    work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-    work_wait_for(&work, after);
-    return work_put(pipe, &work, out, why);
-}
-
 /* Compare the labels and store the numbers of missed rows in host memory. */
 static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
@@ -388,12 +374,10 @@ static bool put_rows(struct pipe *pipe, uint32_t layer, bool stores, struct erro
 
 static bool put_copies(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    struct trust trust = work_trust;
     double calls = pipe_row(pipe, layer)->fetching_heads;
-    double ns = calls * pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
     pipe->at[layer].looked_up = pipe->last[PIPE_LAUNCH];
     return miniature_gather(pipe, layer, why) &&
-           work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, NULL, why) &&
+           work_put_call(pipe, PART_LAUNCH, CURVE_HOST_COPY_CALL, calls, ENGINE_NONE, NULL, why) &&
            put_rows(pipe, layer, false, why);
 }
 
@@ -429,11 +413,11 @@ static bool fetch_polled(struct pipe *pipe, uint32_t layer, struct error *why)
     at->fetched = ENGINE_NONE;
     return work_launch(pipe, 1, &await, why) &&
            work_launch(pipe, ATTENTION_KERNELS, &attention, why) &&
-           put_flag(pipe, at->selected, &at->selected, why) &&
+           work_put_flag(pipe, at->selected, &at->selected, why) &&
            miniature_wait(pipe, at->selected, why) &&
            (pipe_row(pipe, layer)->missed == 0 || put_rows(pipe, layer, true, why)) &&
            miniature_wait(pipe, at->fetched, why) &&
-           put_flag(pipe, pipe->last[PIPE_LAUNCH], &at->fetched, why) &&
+           work_put_flag(pipe, pipe->last[PIPE_LAUNCH], &at->fetched, why) &&
            work_put_launched(pipe, PART_SYNC, kernel_none, 1, await, ENGINE_NONE, NULL, why) &&
            attend_launched(pipe, pipe_row(pipe, layer)->wanted, attention, at->fetched, why);
 }

@@ -40,11 +40,9 @@ static bool fetch_put_copy(struct pipe *pipe, double bytes, double calls, engine
 {
     struct work work = work_over(pipe, PART_LINK, WAY_IN, bytes);
     engine_task_id started = pipe->graph;
-    struct trust trust = work_trust;
     if (pipe->mechanisms->launch == LAUNCH_EAGER &&
-        !work_put_thread(pipe, PART_LAUNCH,
-                         calls * pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust), ENGINE_NONE,
-                         trust, &started, why)) {
+        !work_put_call(pipe, PART_LAUNCH, CURVE_HOST_COPY_CALL, calls, ENGINE_NONE, &started,
+                       why)) {
         return false;
     }
     work.fixed_ns *= calls;
@@ -419,9 +417,7 @@ bool fetch_diff(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_syncs(struct pipe *pipe, uint32_t layer, uint64_t count, struct error *why)
 {
     engine_task_id *selected = &pipe->at[layer].selected;
-    struct trust trust = work_trust;
-    double ns = (double)count * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-    return work_put_thread(pipe, PART_SYNC, ns, *selected, trust, selected, why);
+    return work_put_call(pipe, PART_SYNC, CURVE_HOST_SYNC, (double)count, *selected, selected, why);
 }
 
 /* A copy to the CPU, behind the selection. */
@@ -443,10 +439,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     if (m->sync == SYNC_GPU) {
-        struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
-        work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
-        work_wait_for(&work, *selected);
-        return work_put(pipe, &work, selected, why);
+        return work_put_flag(pipe, *selected, selected, why);
     }
     for (uint64_t i = 1; i < m->sync_copies; i++) {
         if (!put_copy_of_ids(pipe, layer, 0, why) || !put_syncs(pipe, layer, 1, why)) {

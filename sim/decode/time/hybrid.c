@@ -66,11 +66,9 @@ static struct ledger_row row_for_cpu(const struct pipe *pipe, uint32_t layer)
 static bool put_copy(struct pipe *pipe, enum way_id way, double bytes, engine_task_id after,
                      engine_task_id *out, struct error *why)
 {
-    struct trust trust = work_trust;
     struct work work = work_over(pipe, PART_SYNC, way, bytes);
     engine_task_id started;
-    double call = pipe_figure(pipe, CURVE_HOST_COPY_CALL, 0, &trust);
-    if (!work_put_thread(pipe, PART_LAUNCH, call, after, trust, &started, why)) {
+    if (!work_put_call(pipe, PART_LAUNCH, CURVE_HOST_COPY_CALL, 1, after, &started, why)) {
         return false;
     }
     work.resource = way == WAY_IN ? PIPE_NO_QUEUE : work.resource; /* between parts of weights */
@@ -195,24 +193,18 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     const struct ledger_row row = row_for_cpu(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
-    struct trust trust = work_trust;
     at->answered = ENGINE_NONE;
     if (row.for_cpu == 0) {
         return true;
     }
     if (m->sync == SYNC_CPU) {
-        double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-        return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
+        return work_put_call(pipe, PART_SYNC, CURVE_HOST_SYNC, (double)m->syncs, at->selected,
+                             &at->selected, why) &&
                hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
     }
-    struct work flag = work_of(PART_SYNC, PIPE_NO_QUEUE);
-    flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
-    if (!hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why)) {
-        return false;
-    }
-    work_wait_for(&flag, at->answered);
-    return work_put(pipe, &flag, &at->answered, why);
+    return hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
+           work_put_flag(pipe, at->answered, &at->answered, why);
 }
 
 /* Merge both parts: one kernel on the main stream, which loads the CPU's part over the link. */
@@ -252,9 +244,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
 static bool put_waits(struct pipe *pipe, engine_task_id query, engine_task_id *out,
                       struct error *why)
 {
-    struct trust trust = work_trust;
-    double sync = pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
-    return work_put_thread(pipe, PART_SYNC, sync, query, trust, out, why) &&
+    return work_put_call(pipe, PART_SYNC, CURVE_HOST_SYNC, 1, query, out, why) &&
            work_put_thread(pipe, PART_DISK, 0, stream_kv(pipe), work_trust, out, why);
 }
 

@@ -74,6 +74,22 @@ bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_i
     return work_put(pipe, &work, out, why);
 }
 
+bool work_put_call(struct pipe *pipe, enum part part, enum curve_id id, double times,
+                   engine_task_id after, engine_task_id *out, struct error *why)
+{
+    struct trust trust = work_trust;
+    double ns = times * pipe_figure(pipe, id, 0, &trust);
+    return work_put_thread(pipe, part, ns, after, trust, out, why);
+}
+
+bool work_put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out, struct error *why)
+{
+    struct work work = work_of(PART_SYNC, PIPE_NO_QUEUE);
+    work.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &work.fixed_trust);
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
+
 bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, struct error *why)
 {
     struct work work = work_of(part, PIPE_MAIN);
@@ -169,6 +185,17 @@ void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan 
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;
     }
+}
+
+bool pipe_layers(struct pipe *pipe, struct error *why)
+{
+    pipe->at = arrays_add(&pipe->arrays, pipe->plan->layers, sizeof *pipe->at, why);
+    for (uint32_t l = 0; pipe->at != NULL && l < pipe->plan->layers; l++) {
+        pipe->at[l] =
+            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
+                                ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
+    }
+    return pipe->at != NULL;
 }
 
 bool pipe_setups(struct pipe *pipe, struct error *why)

@@ -157,6 +157,9 @@ static inline double row_amount(const struct ledger_row *row, size_t amount)
 uint32_t pipe_sequences(const struct pipe *pipe);
 const uint32_t *pipe_cohorts(const struct pipe *pipe);
 
+/* Make `at`, in which no layer has a task. */
+bool pipe_layers(struct pipe *pipe, struct error *why);
+
 /* Fill `setups`; pipe_release() frees them. */
 bool pipe_setups(struct pipe *pipe, struct error *why);
 
@@ -220,6 +223,13 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 /* Occupy the launch thread for `ns`, after `after`. With 0 ns it only blocks until `after` ends. */
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why);
+
+/* The same for `times` as long as a call of the host takes by this figure. */
+bool work_put_call(struct pipe *pipe, enum part part, enum curve_id id, double times,
+                   engine_task_id after, engine_task_id *out, struct error *why);
+
+/* The other processor sees a flag that is set after `after`; nobody else waits for it. */
+bool work_put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out, struct error *why);
 
 /* CPU time of one launch by the system's software, in ns. */
 double work_launch_ns(const struct pipe *pipe, struct trust *trust);

@@ -137,20 +137,11 @@ static bool pipeline_allocate(struct pipe *pipe, struct error *why)
 {
     uint32_t layers = pipe->plan->layers;
     struct arrays *arrays = &pipe->arrays;
-    pipe->at = arrays_add(arrays, layers, sizeof *pipe->at, why);
     pipe->step_end = arrays_add(arrays, pipe->steps, sizeof *pipe->step_end, why);
     pipe->layer_end =
         arrays_add(arrays, (size_t)pipe->steps * layers, sizeof *pipe->layer_end, why);
     pipe->moved = arrays_add(arrays, pipe->steps, sizeof *pipe->moved, why);
-    if (arrays->failed) {
-        return false;
-    }
-    for (uint32_t l = 0; l < layers; l++) {
-        pipe->at[l] =
-            (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
-                                ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
-    }
-    return true;
+    return pipe_layers(pipe, why) && !arrays->failed;
 }
 
 /* One micro-batch passes the current layer, or its current half. */

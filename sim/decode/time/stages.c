@@ -519,14 +519,11 @@ const struct stage layer_stages[] = {
 /* Launch the step's graph; without one, kernels are launched one by one. */
 bool stage_begin_step(struct pipe *pipe, struct error *why)
 {
-    struct trust trust = work_trust;
     pipe->stage = "graph";
     pipe->graph = ENGINE_NONE;
-    if (pipe->mechanisms->launch != LAUNCH_GRAPH) {
-        return true;
-    }
-    double ns = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
-    return work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
+    return pipe->mechanisms->launch != LAUNCH_GRAPH ||
+           work_put_call(pipe, PART_LAUNCH, CURVE_HOST_GRAPH_LAUNCH, 1, ENGINE_NONE, &pipe->graph,
+                         why);
 }
 
 enum { EDGE_KERNELS = 3 }; /* after the last layer: norm, head and sampler */
