@@ -6,7 +6,6 @@
 #include <csv.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "core/error.h"

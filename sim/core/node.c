@@ -5,14 +5,12 @@
 #include "core/node.h"
 
 #include "core/array.h"
-#include "core/name.h"
 #include "core/node_build.h"
 #include "core/quote.h"
 #include "core/text.h"
 
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

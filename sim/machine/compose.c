@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "core/files.h"
-#include "core/named.h"
 #include "core/name.h"
 #include "machine/measured.h"
 

@@ -1,7 +1,6 @@
 #include "model/kv_pools.h"
 
 #include "model/layer_kind.h"
-#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* One function for each kind and figure; the kinds are rows below. */
 #include "model/layer_kind.h"
 
-#include "model/model.h"
-
 bool layer_slides(const struct model_layer *layer)
 {
     const struct layer_kind *kind = &layer_kinds[layer->attention];

@@ -5,7 +5,6 @@
  * The fullest of several groups has the mean and as many standard deviations as the largest of so many normal
  * draws: a visit falls into one of g groups with probability 1 / g, and an expert is visited or not. */
 #include "model/sharding.h"
-#include "model/model.h"
 
 #include <math.h>
 

@@ -5,7 +5,6 @@
  * recordings: there the answer is made of a run with each. */
 #pragma once
 
-#include "decode/error_band.h"
 #include "predict/result/result.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/point.h"

@@ -13,7 +13,6 @@
 #include "core/node.h"
 #include "model/layer_kind.h"
 #include "model/sharding.h"
-#include "model/model.h"
 
 static const char *const drafts_rejected_names[] = {
     [REJECTED_ADJACENT] = "adjacent", [REJECTED_BEFORE] = "before", NULL};

@@ -27,7 +27,6 @@
 
 #include "core/engine/engine.h"
 #include "decode/plan/memory_plan.h"
-#include "decode/replay/replay.h"
 #include "decode/setup.h"
 #include "machine/places.h"
 

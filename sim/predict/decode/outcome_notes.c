@@ -11,7 +11,6 @@
 #include "model/sharding.h"
 #include "policy/policy.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- the machine ---- */

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
 /* The state of one setup's run; released as a whole. */
 struct run {

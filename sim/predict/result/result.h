@@ -7,7 +7,6 @@
 #include "core/error.h"
 #include "predict/result/column.h"
 #include "predict/result/note.h"
-#include "predict/result/shown.h"
 
 #include <stdbool.h>
 #include <stddef.h>

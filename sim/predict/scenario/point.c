@@ -8,7 +8,6 @@
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/sources.h"
-#include "server/requests/requests.h"
 #include "server/server_engine.h"
 
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "policy/qsac.h"
 #include "predict/scenario/point.h"
 #include "predict/scenario/scenario_keys.h"
-#include "server/server_engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "machine/profile.h"
 #include "policy/policy.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 
 #include <stdarg.h>

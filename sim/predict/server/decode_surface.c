@@ -6,7 +6,6 @@
 #include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/point.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "machine/places.h"
-#include "model/kv_pools.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
 #include "server/prefix/prefix_cache.h"

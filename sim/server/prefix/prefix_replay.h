@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/error.h"
-#include "core/stop_flag.h"
 #include "server/prefix/prefix_cache.h"
 
 #include <stddef.h>
