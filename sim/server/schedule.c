@@ -82,7 +82,7 @@ static bool queue_front(struct server *server, struct sequence *front)
 
 /* ---- room for outputs to come --------------------------------------------------------------
  *
- * Admission leaves room for outputs as SGLang does it (server_engine.h, `reserves`), or as TensorRT-LLM does
+ * Admission leaves room for outputs as SGLang does it (engine_fields.def, `reserves`), or as TensorRT-LLM does
  * (`reserves_all`), which leaves room for all of them: its policy GUARANTEED_NO_EVICT.
  *
  * SGLang admits a request only if its prompt and its whole output fit beside a share of what the running

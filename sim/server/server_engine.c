@@ -110,53 +110,26 @@ uint32_t server_engine_graphs(const struct server_engine *engine, uint64_t seque
 
 /* ---- the keys of a version; engines/README.md says what they mean ---- */
 
-/* Bounds of what a step can have, and of times. */
-#define COUNTED .most = UINT32_MAX
-#define TOKENS .unit = UNIT_TOKENS, .most = UINT32_MAX
-#define TIME .unit = UNIT_NS, .most = 3600000000000
-
 static const char *const memory_words[] = {"share", "measured", "rest", NULL};
 static const char *const sampler_words[] = {"none", "sort", "triton", "flashinfer", NULL};
+static const char *const kind_words[] = {"pinned", "shared", NULL};
+static const char *const rounding_words[] = {
+    "exact", "pages", "powers-of-two", "each-pool", "first-of-latents", NULL};
+static const char *const piece_words[] = {"unit", "block", "layer", "half", "row", "side", NULL};
+static const char *const mover_words[] = {"calls", "batch", "kernel", NULL};
+static const char *const too_long_words[] = {"aborted", "refused", NULL};
 
-static const struct node_field gpu_fields[] = {
-    NODE_FIELD("from", REAL, server_engine_gpus, from, .unit = UNIT_BYTES),
-    NODE_FIELD("except", TEXT, server_engine_gpus, except),
-    NODE_FIELD("max_sequences", WHOLE, server_engine_gpus, sequences, COUNTED),
-    NODE_FIELD("batched_tokens", WHOLE, server_engine_gpus, batched_tokens, TOKENS),
-    NODE_FIELD("graphs", WHOLE, server_engine_gpus, graphs, COUNTED),
-    NODE_FIELD("graphs_of_4", WHOLE, server_engine_gpus, graphs_of_4, COUNTED),
-    {.key = NULL}};
-static const struct node_field size_fields[] = {
+/* Bounds of what a step can have, and of times. */
+#define COUNTED .most = UINT32_MAX
+#define TOKENS .unit = UNIT_TOKENS, COUNTED
+#define TIME .unit = UNIT_NS, .most = 3600000000000
+#define IN_BYTES .unit = UNIT_BYTES
+
+static const struct node_field graph_sizes_fields[] = {
     NODE_FIELD("to", WHOLE, graph_sizes, to, COUNTED),
     NODE_FIELD("step", WHOLE, graph_sizes, step, COUNTED),
     {.key = NULL}};
-static const struct node_field reserved_fields[] = {
-    NODE_FIELD("fixed", REAL, server_engine_reserved, fixed, .unit = UNIT_BYTES),
-    NODE_FIELD("token", REAL, server_engine_reserved, token, .unit = UNIT_BYTES),
-    NODE_FIELD("tokens", WHOLE, server_engine_reserved, tokens, TOKENS),
-    NODE_FIELD("graph", REAL, server_engine_reserved, graph, .unit = UNIT_BYTES),
-    NODE_FIELD("gpu", REAL, server_engine_reserved, gpu, .unit = UNIT_BYTES),
-    NODE_FIELD("above", REAL, server_engine_reserved, above, .unit = UNIT_BYTES),
-    NODE_FIELD("least", REAL, server_engine_reserved, least, .unit = UNIT_BYTES),
-    {.key = NULL}};
-static const struct node_field runner_fields[] = {
-    NODE_FIELD("sampler", WORD, server_engine_runner, sampler, .words = sampler_words),
-    NODE_FIELD("takes_graphs", YES, server_engine_runner, takes_graphs),
-    NODE_FIELD("kept_buffers", YES, server_engine_runner, kept_buffers),
-    {.key = NULL}};
-static const struct node_field padding_fields[] = {
-    NODE_FIELD("from", REAL, server_engine_padding, from),
-    NODE_FIELD("width", WHOLE, server_engine_padding, width, COUNTED),
-    NODE_FIELD("hidden", WHOLE, server_engine_padding, hidden, COUNTED),
-    {.key = NULL}};
-static const struct node_field reduce_fields[] = {
-    NODE_FIELD("from", REAL, server_engine_reduce, from),
-    NODE_FIELD("below", REAL, server_engine_reduce, below),
-    NODE_FIELD("gpus", WHOLE, server_engine_reduce, gpus, COUNTED),
-    NODE_FIELD("most", REAL, server_engine_reduce, most, .unit = UNIT_BYTES),
-    NODE_FIELD("piece", REAL, server_engine_reduce, piece, .unit = UNIT_BYTES),
-    {.key = NULL}};
-static const struct node_field group_fields[] = {
+static const struct node_field kv_group_rules_fields[] = {
     NODE_FIELD("block", WHOLE, kv_group_rules, block, TOKENS),
     NODE_FIELD("latents", WHOLE, kv_group_rules, latents, TOKENS),
     NODE_FIELD("alignment", WHOLE, kv_group_rules, alignment, TOKENS),
@@ -164,119 +137,25 @@ static const struct node_field group_fields[] = {
     NODE_FIELD("alike", REAL, kv_group_rules, alike),
     NODE_FIELD("states_full", YES, kv_group_rules, states_full),
     {.key = NULL}};
-static const struct node_field pool_fields[] = {
+static const struct node_field kv_pool_rules_fields[] = {
     NODE_FIELD("windows", REAL, kv_pool_rules, windows),
     NODE_FIELD("states", REAL, kv_pool_rules, states),
     NODE_FIELD("slots", WHOLE, kv_pool_rules, slots, COUNTED),
     {.key = NULL}};
-static const struct node_field path_fields[] = {
-    NODE_FIELD("prompt_token", WHOLE, server_path, prompt_token_ns, TIME),
-    NODE_FIELD("request", WHOLE, server_path, request_ns, TIME),
-    NODE_FIELD("output_token", WHOLE, server_path, output_token_ns, TIME),
-    NODE_FIELD("sequence", WHOLE, server_path, sequence_ns, TIME),
-    NODE_FIELD("gap", WHOLE, server_path, gap_ns, TIME),
-    NODE_FIELD("overlaps", YES, server_path, overlaps),
-    NODE_FIELD("prompts_alone", YES, server_path, prompts_alone),
-    NODE_FIELD("prompts_launched", YES, server_path, prompts_launched),
-    NODE_FIELD("one_call", YES, server_path, one_call),
-    NODE_FIELD("reserves", YES, server_path, reserves),
-    NODE_FIELD("reserves_all", YES, server_path, reserves_all),
-    NODE_FIELD("whole_prompts", YES, server_path, whole_prompts),
-    {.key = NULL}};
-static const char *const kind_words[] = {"pinned", "shared", NULL};
-static const char *const rounding_words[] = {
-    "exact", "pages", "powers-of-two", "each-pool", "first-of-latents", NULL};
 
-static const struct node_field refusal_fields[] = {
-    NODE_FIELD("experts", TEXT, engine_refusal, experts),
-    NODE_FIELD("weights", TEXT, engine_refusal, weights),
-    NODE_FIELD("model", TEXT, engine_refusal, model),
-    NODE_FIELD("kv", TEXTS, engine_refusal, kv),
-    NODE_FIELD("indexer", YES, engine_refusal, indexer),
-    NODE_FIELD("blocks", YES, engine_refusal, blocks),
-    NODE_FIELD("below", REAL, engine_refusal, below),
-    NODE_FIELD("from", REAL, engine_refusal, from),
-    NODE_FIELD("source", TEXT, engine_refusal, source, .needed = true),
-    {.key = NULL}};
-static const struct node_field host_fields[] = {
-    NODE_FIELD("of", TEXT, host_engine, engine, .needed = true),
-    NODE_FIELD("versions", TEXT, host_engine, versions, .needed = true),
-    NODE_FIELD("unit", REAL, host_engine, unit, .unit = UNIT_BYTES, .needed = true),
-    NODE_FIELD("each", YES, host_engine, each),
-    NODE_FIELD("whole", YES, host_engine, whole),
-    NODE_FIELD("above_gpu", YES, host_engine, above_gpu),
-    NODE_FIELD("memory", WORD, host_engine, kind, .words = kind_words),
-    NODE_FIELD("rounding", WORD, host_engine, rounding, .words = rounding_words),
-    NODE_FIELD("source", TEXT, host_engine, source, .needed = true),
-    {.key = NULL}};
-static const char *const piece_words[] = {"unit", "block", "layer", "half", "row", "side", NULL};
-static const char *const mover_words[] = {"calls", "batch", "kernel", NULL};
-
-static const struct node_field way_fields[] = {
-    NODE_FIELD("pieces", WORD, connector_way, pieces, .words = piece_words),
-    NODE_FIELD("by", WORD, connector_way, by, .words = mover_words),
-    NODE_FIELD("below", REAL, connector_way, below, .unit = UNIT_BYTES),
-    NODE_FIELD("small", WORD, connector_way, small, .words = mover_words),
-    NODE_FIELD("unit", WHOLE, connector_way, unit_ns, TIME),
-    {.key = NULL}};
-static const struct node_field lookup_fields[] = {
-    NODE_FIELD("request", WHOLE, connector_lookup, request_ns, TIME),
-    NODE_FIELD("token", WHOLE, connector_lookup, token_ns, TIME),
-    NODE_FIELD("gpu", WHOLE, connector_lookup, gpu_ns, TIME),
-    NODE_FIELD("again", YES, connector_lookup, again),
-    {.key = NULL}};
-static const struct node_field connector_fields[] = {
-    NODE_FIELD("load", MAP, server_connector, load, .inside = way_fields),
-    NODE_FIELD("save", MAP, server_connector, save, .inside = way_fields),
-    NODE_FIELD("dense", WORD, server_connector, dense, .words = piece_words),
-    NODE_FIELD("latents", WORD, server_connector, latents, .words = piece_words),
-    NODE_FIELD("frees_early", YES, server_connector, frees_early),
-    NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
-    NODE_FIELD("calls_first", YES, server_connector, calls_first),
-    NODE_FIELD("keeps_windows", YES, server_connector, keeps_windows),
-    NODE_FIELD("one_stream", YES, server_connector, one_stream),
-    NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
-    NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),
-    NODE_FIELD("gpu_units", SMALL, server_connector, gpu_units, .unit = UNIT_COUNT, .most = 64),
-    NODE_FIELD("pool_share", REAL, server_connector, pool_share, .unit = UNIT_SHARE),
-    NODE_FIELD("host_ratio", REAL, server_connector, host_ratio, .unit = UNIT_COUNT),
-    NODE_FIELD("step", WHOLE, server_connector, step_ns, TIME),
-    NODE_FIELD("source", TEXT, server_connector, source, .needed = true),
-    {.key = NULL}};
-static const char *const too_long_words[] = {"aborted", "refused", NULL};
-
-/* An array of the engine, or a pointer to one. */
-#define LIST(key, kind, member, number, fields, ...)                                               \
-    NODE_FIELD(key, kind, server_engine, member, .inside = fields,                                 \
-               .size = sizeof *((struct server_engine *)NULL)->member,                             \
-               .count = offsetof(struct server_engine, number), ##__VA_ARGS__)
-
-static const struct node_field version_fields[] = {
-    NODE_FIELD("summary", TEXT, server_engine, summary),
-    NODE_FIELD("source", TEXT, server_engine, source),
-    NODE_FIELD("errors_of", TEXT, server_engine, errors_of),
-    NODE_FIELD("earlier", TEXT, server_engine, earlier),
-    LIST("gpus", LIST, gpus, gpu_count, gpu_fields, .most = SERVER_ENGINE_GPUS),
-    NODE_FIELD("kv_memory", WORD, server_engine, memory, .words = memory_words),
-    NODE_FIELD("usable", REAL, server_engine, usable, .unit = UNIT_SHARE),
-    NODE_FIELD("reserved", MAP, server_engine, reserved, .inside = reserved_fields),
-    NODE_FIELD("kernels", REAL, server_engine, kernel_bytes, .unit = UNIT_BYTES),
-    NODE_FIELD("runner", MAP, server_engine, runner, .inside = runner_fields),
-    NODE_FIELD("dense", MAP, server_engine, dense, .inside = runner_fields),
-    LIST("graphs", LIST, sizes, size_count, size_fields, .most = SETUP_GRAPH_SIZES),
-    LIST("padding", LIST, padding, padding_count, padding_fields, .most = SERVER_ENGINE_PADDINGS),
-    LIST("all_reduce", LIST, reduces, reduce_count, reduce_fields, .most = SERVER_ENGINE_REDUCES),
-    NODE_FIELD("mxfp4_fp8", YES, server_engine, mxfp4_fp8),
-    NODE_FIELD("caches_states", YES, server_engine, caches_states),
-    NODE_FIELD("groups", MAP, server_engine, groups, .inside = group_fields),
-    NODE_FIELD("pools", MAP, server_engine, pools, .inside = pool_fields),
-    NODE_FIELD("path", MAP, server_engine, path, .inside = path_fields),
-    LIST("host_memory", ROWS, host, host_count, host_fields),
-    LIST("connectors", ROWS, connectors, connector_count, connector_fields),
-    NODE_FIELD("too_long", WORD, server_engine, too_long, .words = too_long_words),
-    LIST("refuses", ROWS, refusals, refusal_count, refusal_fields),
-    NODE_FIELD("machines", TEXT, server_engine, machines),
-    {.key = NULL}};
+/* clang-format off */
+#define STRUCT(name) static const struct node_field name##_fields[] = {
+#define END {.key = NULL}};
+#define MEMBER(type, member)
+#define FIELD(owner, type, member, kind, key, ...) NODE_FIELD(key, kind, owner, member, ##__VA_ARGS__),
+#define INSIDE(owner, inner, member, key) NODE_FIELD(key, MAP, owner, member, .inside = inner##_fields),
+#define MANY(key, kind, owner, inner, member, number, ...)                                          \
+    NODE_FIELD(key, kind, owner, member, .inside = inner##_fields, .size = sizeof(struct inner),    \
+               .count = offsetof(struct owner, number), ##__VA_ARGS__),
+#define LIST(owner, inner, member, number, limit, key) MANY(key, LIST, owner, inner, member, number, .most = limit)
+#define ROWS(owner, inner, member, number, key) MANY(key, ROWS, owner, inner, member, number)
+/* clang-format on */
+#include "server/engine_fields.def"
 
 /* The first key without which, or with whose value, nothing can be computed; NULL if there is none.
  * `*expected` says what it should be. */
@@ -572,10 +451,10 @@ static bool version_read(const struct engine_file *program, struct program_versi
         return true;
     }
     if (!version_merge(program, version, 0, why) ||
-        !node_fields_read(node_get(version->merged, "runner"), runner_fields, "runner",
-                          &engine->dense,
+        !node_fields_read(node_get(version->merged, "runner"), server_engine_runner_fields,
+                          "runner", &engine->dense,
                           why) || /* as the other models, unless it says otherwise */
-        !node_fields_read(version->merged, version_fields, version->name, engine, why) ||
+        !node_fields_read(version->merged, server_engine_fields, version->name, engine, why) ||
         !hash_content(version->merged, &engine->content, why)) {
         return false;
     }
