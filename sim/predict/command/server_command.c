@@ -455,9 +455,14 @@ static bool may_be_image(const struct server_program *program, const char *word,
 /* What stands behind an image that starts the program's server in the text's "docker run"; NULL: nothing. */
 static const char *behind_image(const struct server_program *program, const char *text)
 {
-    const char *at = program->image_serves ? strstr(text, " run ") : NULL;
+    static const char *const runs[] = {"docker run ",  "podman run ",    "container run ",
+                                       "nerdctl run ", "apptainer run ", "singularity run "};
+    const char *at = NULL;
     char word[WORD];
-    at = at != NULL ? at + strlen(" run ") : NULL;
+    for (size_t i = 0; program->image_serves && at == NULL && i < sizeof runs / sizeof *runs; i++) {
+        at = strstr(text, runs[i]);
+    }
+    at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
     for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word, NULL);
          behind = is_option(word)) {
         if (may_be_image(program, word, behind)) {

@@ -287,16 +287,20 @@ static size_t prompt_length(const char *line, const char *command)
     return length > marks && marks > 0 && prompt ? length : 0;
 }
 
-/* Make blanks of bytes that no text has, and join lines that end with a backslash to the next: '\v' stands
- * for the end of one. Lines between them that begin with one of `comments` are dropped. Returns the text. */
+/* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd have
+ * it, to the next, unless code in Markdown ends there: '\v' stands for the end of one. Lines between them that
+ * begin with one of `comments` are dropped. Returns the text. */
 static char *text_joined(char *text, size_t size, const char *comments)
 {
     size_t used = 0, command = 0;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
-        bool joins = c == '\n' && used > 0 && text[used - 1] == '\\';
+        bool joins = c == '\n' && used > 1 &&
+                     (text[used - 1] == '\\' ||
+                      (text[used - 2] == ' ' && strchr("`^", text[used - 1]) != NULL));
         if (joins) {
             text[used - 1] = ' ';
+            joins = strncmp(text + i + 1 + strspn(text + i + 1, " \t"), "```", 3) != 0;
         }
         if (c != '\r' || text[i + 1] != '\n') {
             text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
@@ -388,6 +392,18 @@ static void unwrap(const struct server_text *said, char *text)
     memset(to, '\v', ends);
 }
 
+/* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
+static void cut_code(const struct server_text *said, char *line)
+{
+    char *open = strchr(line, '`'), *close = open != NULL ? strchr(open + 1, '`') : NULL;
+    if (close != NULL && (open == line || open[-1] == ' ') && open[1] != '`') {
+        *close = '\0';
+        bool command = server_command_starts(said, open);
+        *close = command ? '\n' : '`';
+        *open = command ? ' ' : '`';
+    }
+}
+
 /* The text is changed. */
 static void server_text_read_lines(struct server_text *said, char *text)
 {
@@ -399,6 +415,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         }
         unwrap(said, text);
         char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
+        cut_code(said, line);
         begin_server(said, line);
         server_text_read_version(said, line);
         if (!server_router_read(said, line) && !server_command_read(said, line)) {
@@ -769,6 +786,11 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     size_t size;
     char *text = node_stream(in, file, TEXT_MOST, &size, why);
     forget_keys(&said.keys);
+    if (text != NULL && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+        free(text);
+        error_set(why, file, 0, "the text is in UTF-16");
+        return error_expect(why, "UTF-8: iconv -f UTF-16 -t UTF-8");
+    }
     said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
     bool ok = said.programs != NULL;
     bool manifest = ok && manifest_named(file, text);
@@ -794,6 +816,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return false;
     }
     if (ok && said.program == NULL) {
+        if (said.stray_count > 0 && said.strays[0].name[0] == '-') {
+            error_set(why, file, said.strays[0].line, "options of a server without its command");
+            return error_expect(why, "'vllm serve MODEL', or what else starts it, before them");
+        }
         error_set(why, file, 0,
                   manifest ? "no container of it starts a server" : "no line is a server's");
         return error_expect(

@@ -247,6 +247,25 @@ static const struct {
      "docker run -it --rm -p 8000:8000 --name vllm-server vllm-v0.7.2-gaudi-ub24:1.21.1-16\n",
      "command:1: 'vllm-v0.7.2-gaudi-ub24:1.21.1-16' is an image for other machines\n"
      "  expected: an image for NVIDIA's GPUs: machines of others are not modelled"},
+    {"vllm-project/vllm #15960, without its connector", "x.md",
+     "How do run this with vLLM serve? \n `python3 -m vllm.entrypoints.openai.api_server --model /m/x/ --max-model-len "
+     "4096 --gpu-memory-utilization 0.9`\nGives error \n",
+     "model=/m/x/ system=vllm request_tokens=4096 hbm_usable=0.9"},
+    {"vllm-project/vllm #38893", "x.md",
+     "Example usage:\n```\nvllm serve google/gemma-4-26B-A4B-it \\\n  --tensor-parallel-size 2 \\\n"
+     "  --max-num-seqs 64 \\\n```\n",
+     "model=google/gemma-4-26B-A4B-it system=vllm tensor_parallel=2 max_sequences=64"},
+    {"vllm-project/vllm #2248, a remark", "x.md",
+     "Same issue when run deepseek-coder-33b-instruct model on two L40 GPUs (48G) with vllm 0.4.1.  \n```\n"
+     "python -m vllm.entrypoints.openai.api_server --dtype float16 --trust-remote-code --model "
+     "/models/deepseek-coder-33b-instruct  --port 8000 --host 0.0.0.0 --tensor-parallel-size 2\n```\n"
+     "But use fastchat it works and leave about 30G free.\n",
+     "model=/models/deepseek-coder-33b-instruct system=vllm tensor_parallel=2"},
+    {"vllm-project/vllm #4650", "x.txt",
+     "I'm passing these engine args:\n\n```\n--model deepseek-ai/DeepSeek-Coder-V2-Instruct --trust-remote-code "
+     "--max-model-len 64000 --tensor-parallel-size 8 --enforce-eager\n```\n",
+     "x.txt:4: options of a server without its command\n"
+     "  expected: 'vllm serve MODEL', or what else starts it, before them"},
     /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
      * between them does not leave. */
     {"docs.docker.com, fragments", "compose.yaml",
@@ -610,6 +629,11 @@ static const struct {
     {"a version of what carries vLLM", "x.sh",
      "docker run nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.5.0 vllm serve m\n",
      "model=m system=vllm"},
+    {"PowerShell's lines", "x.ps1", "vllm serve m `\n  -tp 2 `\n  --kv-cache-dtype fp8\n",
+     "model=m system=vllm tensor_parallel=2 dtype.kv=fp8"},
+    {"Windows' lines", "x.bat", "vllm serve m ^\r\n  -tp 2\r\n",
+     "model=m system=vllm tensor_parallel=2"},
+    {"a log of PowerShell's", "x.log", "\xff\xfev", "x.log: the text is in UTF-16\n"},
     {"a script in a ConfigMap", "x.yaml",
      "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
      "\n  command: [bash, /run.sh]\n",
