@@ -123,6 +123,18 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
     return node_set(scenario->root, "mechanisms.weights", share, why);
 }
 
+/* Does the id or path of a checkpoint say that its weights are quantised? */
+static bool names_type(const char *id)
+{
+    static const char *const parts[] = {"awq",  "gptq", "fp8",  "int4",  "int8",  "w4a16", "w8a8",
+                                        "4bit", "8bit", "gguf", "nvfp4", "mxfp4", "bnb"};
+    bool names = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        names = names || strcasestr(id, parts[i]) != NULL;
+    }
+    return names;
+}
+
 /* Stated weights count for the model, but for a quantised one the option only names its method: the types of
  * its config.json count. Some options name a method alone, which may have several types. */
 static bool lay_types(const char *file, const struct stated_keys *keys, struct scenario *scenario,
@@ -135,7 +147,8 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
     const struct node *named = node_stated(scenario->root, "model");
     const char *typed = named->typed != NULL ? named->typed : named->text;
     /* --set model may say of what shape the checkpoint is. */
-    bool own = said->value[0] != '\0' && strcmp(typed, keys->all[STATED_MODEL].value) == 0;
+    const struct stated_key *id = &keys->all[STATED_MODEL];
+    bool own = said->value[0] != '\0' && strcmp(typed, id->value) == 0;
     enum dtype stated;
     if (method->value[0] != '\0' && model->stored_bytes > 0 && (type == NULL || own)) {
         error_set(why, file, method->line,
@@ -143,6 +156,11 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
                   model->name);
         return error_expect(why,
                             "--set dtype.weights=TYPE, or --set model=the checkpoint's folder");
+    }
+    if (type == NULL && model->stored_bytes > 0 && names_type(id->value) && !names_type(typed)) {
+        error_set(why, file, id->line, "'%s' is quantised, and '%s' of --set is not", id->value,
+                  typed);
+        return error_expect(why, "--set dtype.weights=TYPE, or a config.json of that checkpoint");
     }
     if (type == NULL || type->kind != NODE_SCALAR) {
         return true;
@@ -200,7 +218,8 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0' &&
                    node_find(scenario->root, "mechanisms.weights") == NULL;
     bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' ||
-                 keys->all[STATED_CHECKPOINT].value[0] != '\0';
+                 keys->all[STATED_CHECKPOINT].value[0] != '\0' ||
+                 names_type(keys->all[STATED_MODEL].value);
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     bool shared = keys->all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;

@@ -605,6 +605,11 @@ static void read_head(struct server_text *said, const char *text, const char *en
             check_setting(said, plain, foreign);
         } else if (may_be_image(program, word, is_option(last))) {
             read_image(said, word);
+        } else if (strstr(word, "/bin/") != NULL) { /* /opt/vllm-0.8.5/bin/vllm */
+            const char *at = strstr(word, program->file);
+            at += at != NULL ? strlen(program->file) : 0;
+            at += at != NULL ? strspn(at, "-_v") : 0;
+            server_text_state_version(said, program, at);
         }
         memcpy(last, word, sizeof last);
     }

@@ -146,6 +146,13 @@ static const char *write_list(struct server_text *said, const char *at, FILE *ou
     return rest + 4 + quoted;
 }
 
+static void pass_unset(struct server_text *said, const char *name, size_t length)
+{
+    char told[64];
+    snprintf(told, sizeof told, "$%.*s", (int)(length < sizeof told - 1 ? length : 0), name);
+    server_text_pass(said, told, "nothing sets the variable here: its default counts");
+}
+
 /* Write what the variable at `at` stands for, in quotes or not. Returns what follows it; NULL: it stays. */
 static const char *write_variable(struct server_text *said, const char *at, char quote, FILE *out)
 {
@@ -158,6 +165,14 @@ static const char *write_variable(struct server_text *said, const char *at, char
         return NULL;
     }
     const char *standard = rest + (*rest == ':');
+    if (open == '{' && *standard == '+' && of == NULL && !in->others) { /* "${X:+--option "$X"}" */
+        int depth = 1;
+        for (rest = standard; *rest != '\0' && depth > 0; rest++) {
+            depth += (*rest == '{') - (*rest == '}');
+        }
+        pass_unset(said, name, length);
+        return depth == 0 ? rest : NULL;
+    }
     bool defaults = open == '{' && *standard == '-';
     const char *end = defaults ? standard + strcspn(standard, "}$`\"'\\") : rest;
     char text[sizeof of->value];
@@ -167,9 +182,7 @@ static const char *write_variable(struct server_text *said, const char *at, char
     }
     snprintf(text, sizeof text, "%.*s", defaults ? (int)(end - standard - 1) : 0, standard + 1);
     if (of == NULL) {
-        char told[sizeof of->name];
-        snprintf(told, sizeof told, "$%.*s", (int)(length < sizeof told - 1 ? length : 0), name);
-        server_text_pass(said, told, "nothing sets the variable here: its default counts");
+        pass_unset(said, name, length);
     }
     if (of != NULL) {
         of->used = true;

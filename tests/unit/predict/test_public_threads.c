@@ -266,6 +266,15 @@ static const struct {
      "--max-model-len 64000 --tensor-parallel-size 8 --enforce-eager\n```\n",
      "x.txt:4: options of a server without its command\n"
      "  expected: 'vllm serve MODEL', or what else starts it, before them"},
+    {"koyeb/example-vllm", "Dockerfile",
+     "FROM vllm/vllm-openai:latest\n\nENTRYPOINT python3 -m vllm.entrypoints.openai.api_server \\\n"
+     "    --model ${MODEL_NAME:-meta-llama/Meta-Llama-3.1-8B-Instruct} \\\n    ${REVISION:+--revision \"$REVISION\"}\n",
+     "model=meta-llama/Meta-Llama-3.1-8B-Instruct system=vllm"},
+    {"jhlu2019/GustoBot", "x.sh",
+     "export VLLM_USE_MODELSCOPE=true\n\n/home/kdsoft/miniconda3/envs/vllm-0.10.1/bin/vllm serve "
+     "/data/models/Skywork-R1V3-38B \\\n  --trust_remote_code \\\n  --tensor-parallel-size 4 \\\n  --max-model-len "
+     "16384\\\n  --served-model-name Skywork-R1V3-38B\n",
+     "model=/data/models/Skywork-R1V3-38B system=vllm engine=vllm-0.10 tensor_parallel=4 request_tokens=16384"},
     /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
      * between them does not leave. */
     {"docs.docker.com, fragments", "compose.yaml",
@@ -634,6 +643,8 @@ static const struct {
     {"Windows' lines", "x.bat", "vllm serve m ^\r\n  -tp 2\r\n",
      "model=m system=vllm tensor_parallel=2"},
     {"a log of PowerShell's", "x.log", "\xff\xfev", "x.log: the text is in UTF-16\n"},
+    {"words that stand for a variable that is set", "x.sh", "TP=2\nvllm serve m ${TP:+-tp $TP}\n",
+     "x.sh:2: '${TP:+-tp' stands without an option"},
     {"a script in a ConfigMap", "x.yaml",
      "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
      "\n  command: [bash, /run.sh]\n",
