@@ -124,12 +124,6 @@ static void put_mechanism(const struct ablation *ablation, const struct ablation
     }
 }
 
-static void put_text(struct frame *frame, uint32_t column, const struct result *result,
-                     const struct column *of)
-{
-    frame_text(frame, column, result_cell(result, of)->set ? result_cell(result, of)->text : NULL);
-}
-
 static void put_savings(const struct ablation *ablation, const struct ablation_row *row,
                         struct frame *frame)
 {
@@ -190,11 +184,11 @@ static void ablate_frame_put_run(const struct ablation *ablation, const struct a
 {
     const struct result *result = ablation_result(ablation, row->shown);
     char names[NAMES];
-    put_text(frame, DATA_run, result, COLUMN(run));
+    frame_text(frame, DATA_run, result_cell(result, COLUMN(run))->text);
     frame_result(frame, result);
     frame_text(frame, DATA_company, ablate_others(ablation, row, names));
     if (result_cell(result, COLUMN(step_us))->set) {
-        put_text(frame, DATA_status, result, COLUMN(status));
+        frame_text(frame, DATA_status, result_cell(result, COLUMN(status))->text);
     } else {
         put_reason(result_cell(result, COLUMN(status))->text, result->message, frame);
     }
@@ -291,14 +285,13 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
 static void print_idle(const struct ablation *ablation, FILE *out)
 {
     uint32_t idle = 0;
-    char line[LINE], names[NAMES];
+    char names[NAMES];
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
         idle |= ablate_is_idle(ablation, i) ? 1u << i : 0;
     }
     if (idle != 0) {
-        snprintf(line, sizeof line, "%s",
-                 difference_names(&ablation->difference, idle, true, names, sizeof names));
-        table_line("no effect on any step: ", line, out);
+        difference_names(&ablation->difference, idle, true, names, sizeof names);
+        table_line("no effect on any step: ", names, out);
     }
 }
 

@@ -53,7 +53,8 @@ static size_t terminal_width(void)
     return width <= 0 ? TABLE_WIDTH : width < LEAST ? LEAST : width > MOST ? MOST : (size_t)width;
 }
 
-size_t table_width(void)
+/* Characters of a line on this terminal, at most TABLE_WIDTH. */
+static size_t table_width(void)
 {
     size_t width = terminal_width();
     return width < TABLE_WIDTH ? width : TABLE_WIDTH;

@@ -17,9 +17,6 @@ struct table_view {
     bool why;            /* all notes below the table, also on what its figures rest on */
 };
 
-/* Characters of a line on this terminal, at most TABLE_WIDTH. */
-size_t table_width(void);
-
 /* Print a text from column `indent` to the end of the line, broken at blanks and continued below
  * itself. Neither indents the first line nor ends the last. */
 void table_wrap(const char *text, size_t indent, FILE *out);

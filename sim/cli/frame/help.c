@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "cli/frame/program.h"
+#include "core/text.h"
 #include "core/version.h"
 #include "tables/table.h"
-
-enum { USAGE_INDENT = 9 };
 
 static void help_version(const struct program *program, FILE *out)
 {
@@ -26,15 +25,15 @@ bool command_in_group(const struct command *command, const char *group)
     return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
 }
 
-/* "-o, --output FILE" into `text`. */
+/* "-o, --output FILE" into `text`; "--set KEY=VALUE..." may be given several times. */
 static void command_option_spelling(const struct command_option *option, char *text, size_t size)
 {
     char letter[8] = "";
     if (option->letter != 0) {
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     }
-    snprintf(text, size, "%s%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
-             option->argument != NULL ? option->argument : "");
+    snprintf(text, size, "%s%s%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
+             option->argument != NULL ? option->argument : "", option->repeats ? "..." : "");
 }
 
 void command_operands_spelling(const struct command *command, char *text, size_t size)
@@ -50,34 +49,20 @@ void command_operands_spelling(const struct command *command, char *text, size_t
     }
 }
 
-/* Print a word of a usage line; continue on the next line if it would be too long. */
-static void print_word(const char *word, size_t *column, FILE *out)
-{
-    if (*column + 1 + strlen(word) > table_width()) {
-        fprintf(out, "\n%*s", USAGE_INDENT, "");
-        *column = USAGE_INDENT;
-    }
-    fprintf(out, " %s", word);
-    *column += 1 + strlen(word);
-}
-
+/* The options stand below; those that have to be given stand here, too. */
 static void print_usage(const struct command *command, FILE *out)
 {
-    size_t column = (size_t)fprintf(out, "usage: spillway %s", command->name);
-    char operands[128];
+    char operands[160], text[320] = "";
     command_operands_spelling(command, operands, sizeof operands);
-    if (operands[0] != '\0') {
-        print_word(operands, &column, out);
-    }
+    text_append(text, sizeof text, "spillway %s%s%s", command->name, operands[0] != '\0' ? " " : "",
+                operands);
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
-        char word[96];
-        snprintf(word, sizeof word, "%s%s%s%s%s%s", option->required ? "" : "[", option->name,
-                 option->argument != NULL ? " " : "",
-                 option->argument != NULL ? option->argument : "", option->required ? "" : "]",
-                 option->repeats ? "..." : "");
-        print_word(word, &column, out);
+        if (option->required) {
+            text_append(text, sizeof text, " %s %s", option->name, option->argument);
+        }
     }
-    fputc('\n', out);
+    text_append(text, sizeof text, "%s", command->options->name != NULL ? " [OPTION...]" : "");
+    table_line("usage: ", text, out);
 }
 
 void help_entry(const char *name, int width, const char *text, FILE *out)

@@ -171,14 +171,12 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
                   struct error *why)
 {
     struct text_file file;
-    bool good = text_open(&file, why);
-    struct json_writer json = {.out = file.out};
-    good = good && run_begin_json(result, &json, why);
-    if (good) {
-        json_end(&json, '}');
-    }
+    bool good = text_open(&file, why) && run_print_json(result, NULL, file.out, why);
     char *text = text_close(&file, good, why);
     good = text != NULL;
+    if (good) {
+        text[strlen(text) - 1] = '\0'; /* the end of its line */
+    }
     frame_text(frame, column, text);
     free(text);
     return good;

@@ -188,7 +188,7 @@ void result_real(struct result *result, const struct column *column, double valu
 bool result_text(struct result *result, const struct column *column, const char *text,
                  struct error *why);
 
-/* ---- a cell as text: one spelling for the database, the JSON and the CSV.
+/* ---- a cell as text: one spelling for the database and the JSON.
  *
  *   text        as it is (JSON quotes and escapes it: cell_text() does not)
  *   whole       123
