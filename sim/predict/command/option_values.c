@@ -110,7 +110,8 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-/* Set a key. What a word implies gives way to an option of its own, and a name of logs to any other. */
+/* Set a key. What a word implies gives way to an option of its own; a name of logs, and a length that a log
+ * mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
                 struct server_text *said)
 {
@@ -120,9 +121,11 @@ static void put(const struct server_option *option, const char *name, const char
     /* A log says a pool once more for another worker or engine; the least counts. */
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
-    if (key == NULL || (key->value[0] != '\0' &&
-                        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
-                         (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
+    if (key == NULL ||
+        (key->value[0] != '\0' &&
+         ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
+          (option->value == SERVER_VALUE_LENGTH && strchr(option->name, ' ') != NULL) ||
+          (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
         return;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
@@ -248,7 +251,9 @@ static const char *server_text_find_value(const char *line, const char *name)
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
         end += *end == '\'' || *end == '"';
-        if ((at == line || !server_text_is_word(at[-1])) && (*end == '=' || *end == ':')) {
+        bool sentence = *end == ' ' && strchr(name, ' ') != NULL && isdigit((unsigned char)end[1]);
+        if ((at == line || !server_text_is_word(at[-1])) &&
+            (*end == '=' || *end == ':' || sentence)) {
             end++;
             return end + strspn(end, " \v");
         }
@@ -312,15 +317,27 @@ bool log_settings_open(const struct server_text *said, const char *line, bool ma
 /* What is read of objects within objects, and of one line: no server prints more. */
 enum { DEEPEST = 8, LINE_MOST = 64 << 10 };
 
-/* A line whose settings are read. `chosen`: it has those alone that the server was told. */
+/* A line whose settings are read. `chosen`: it has those alone that the server was told. `list`: where names of
+ * its list begin, behind what is within an unknown one; NULL: it has none. */
 struct settings_line {
     struct server_text *said;
+    const char *list;
     bool chosen;
     int depth;
 };
 
 static void read_pairs(struct settings_line *in, const char *from, const char *end,
                        const char *prefix);
+
+static bool is_switched_off(const char *value)
+{
+    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
+    bool is = false;
+    for (size_t i = 0; !is && i < sizeof off / sizeof *off; i++) {
+        is = strcmp(value, off[i]) == 0;
+    }
+    return is;
+}
 
 /* Is an option that may not be in a command in use? Of a line that has what was `chosen` alone, each is
  * that has a value; of one with all settings, each that is on or has not its usual value. */
@@ -330,14 +347,9 @@ static bool is_in_use(const struct settings_line *in, const struct server_option
     if (option->usual != NULL && strcmp(option->usual, "True") == 0) {
         return strcmp(value, "False") == 0;
     }
-    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
     bool usual = option->usual != NULL && strcmp(value, option->usual) == 0;
-    bool on =
-        (in->chosen && !usual) || strcmp(value, "True") == 0 || (option->usual != NULL && !usual);
-    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
-        on = on && strcmp(value, off[i]) != 0;
-    }
-    return on;
+    return !is_switched_off(value) && ((in->chosen && !usual) || strcmp(value, "True") == 0 ||
+                                       (option->usual != NULL && !usual));
 }
 
 /* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object
@@ -385,15 +397,20 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         }
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
+        bool listed = prefix[0] == '\0' && in->list != NULL && at >= in->list &&
+                      islower((unsigned char)path[0]) && (in->chosen || *after == '=');
         after += 1 + strspn(after + 1, " \v");
         const struct server_option *option = server_option_find(in->said->program, path);
         const char *inside = enclosed_end(after);
         bool own = prefix[0] != '\0' || in->chosen ||
                    (option != NULL && option->value == SERVER_VALUE_JSON);
         read_pair(in, path, option, after, inside);
-        if (option == NULL && in->chosen && prefix[0] == '\0' && islower((unsigned char)path[0])) {
+        char value[512];
+        copy_value(after, value, sizeof value);
+        if (option == NULL && listed && (in->chosen || !is_switched_off(value))) {
             server_text_pass(in->said, path, "what an unknown argument changes is not known");
         }
+        in->list = listed && inside != NULL ? inside : in->list;
         const char *closes = in->chosen && strchr("'\"[", *after) != NULL
                                  ? strchr(after + 1, *after == '[' ? ']' : *after)
                                  : NULL;
@@ -420,7 +437,15 @@ void log_settings_read(struct server_text *said, const char *line)
     const char *chosen = strstr(line, "non-default args: {");
     line = chosen != NULL ? strchr(chosen, '{') : line;
     size_t length = chosen != NULL ? (size_t)(enclosed_end(line) - line) : strlen(line);
-    struct settings_line in = {.said = said, .chosen = chosen != NULL};
+    struct settings_line in = {.said = said, .list = line, .chosen = chosen != NULL};
+    if (chosen == NULL) {
+        static const char *const lists[] = {" with config: ", "ServerArgs(", "Namespace("};
+        in.list = NULL;
+        for (size_t i = 0; in.list == NULL && i < sizeof lists / sizeof *lists; i++) {
+            in.list = strstr(line, lists[i]);
+            in.list += in.list != NULL ? strlen(lists[i]) : 0;
+        }
+    }
     if (length <= LINE_MOST) {
         read_pairs(&in, line, line + length, "");
     }

@@ -55,6 +55,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("elsewhere", TEXTS, program_read, program.elsewhere),
     NODE_FIELD("once", TEXTS, program_read, program.once),
     NODE_FIELD("fails", TEXTS, program_read, program.fails),
+    NODE_FIELD("says", NODE, program_read, program.says),
     NODE_FIELD("unread", TEXTS, program_read, program.unread),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
     NODE_FIELD("versions", TEXTS, program_read, program.versions),

@@ -8,6 +8,7 @@
 #include "server/server_engine.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -200,10 +201,71 @@ static bool is_broken(const char *line)
     return broken;
 }
 
+/* Take what a log says in texts of its own: "A ... B" are two in one line. */
+static void read_sayings(struct server_text *said, const struct server_program *program,
+                         const char *line)
+{
+    for (size_t i = 0; program->says != NULL && i < program->says->count; i++) {
+        const struct node *says = program->says->children[i], *refused = node_get(says, "refused");
+        struct server_option option = {.value = SERVER_VALUE_WORD, .words = program->says};
+        const char *dots = strstr(says->key, " ... ");
+        snprintf(option.name, sizeof option.name, "%.*s",
+                 (int)(dots != NULL ? (size_t)(dots - says->key) : strlen(says->key)), says->key);
+        const char *at = strstr(line, option.name);
+        if (at == NULL || (dots != NULL && strstr(at, dots + strlen(" ... ")) == NULL)) {
+            continue;
+        }
+        said->program = program;
+        if (refused != NULL) {
+            error_expect(server_text_refuse(said, "'%s': %s", says->key, refused->text),
+                         "the log of a server without it");
+        } else {
+            server_setting_take(&option, option.name, said);
+        }
+    }
+}
+
+/* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3 pid=9)",
+ * "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
+static void note_ranks(struct server_text *said, const char *line)
+{
+    static const struct {
+        const char *mark;
+        int counts;
+    } marks[] = {{"EngineCore_", STATED_DATA_PARALLEL},
+                 {"DP", STATED_DATA_PARALLEL},
+                 {"TP", STATED_TENSOR_PARALLEL},
+                 {"PP", STATED_PIPELINE_PARALLEL},
+                 {"rank=", STATED_REPLICAS}};
+    char head[100];
+    snprintf(head, sizeof head, "%s", line);
+    head[strcspn(head, "]")] = '\0';
+    if (strstr(head, " pid=") == NULL && fnmatch("[[]20[0-9][0-9]-*", head, 0) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        for (const char *at = head; (at = strstr(at, marks[i].mark)) != NULL; at++) {
+            const char *digits = at + strlen(marks[i].mark);
+            size_t length = strspn(digits, "0123456789");
+            struct server_rank *most = &said->ranks[marks[i].counts];
+            int rank = length > 0 && length < 5 && strchr(" _)", digits[length]) != NULL
+                           ? atoi(digits)
+                           : 0;
+            if (rank > most->rank && at > head && strchr(" _(", at[-1]) != NULL) {
+                *most = (struct server_rank){.rank = rank, .line = said->line};
+            }
+        }
+    }
+}
+
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
     bool failed = read_failure(said, line);
+    note_ranks(said, line);
+    for (size_t i = 0; !failed && i < said->program_count; i++) {
+        read_sayings(said, &said->programs[i], line);
+    }
     for (size_t i = 0; !failed && i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
@@ -272,6 +334,7 @@ static void begin_server(struct server_text *said, const char *line)
         said->refused.found[0] = '\0';
         said->keys.fits_length = false;
         said->stray_count = 0;
+        memset(said->ranks, 0, sizeof said->ranks);
     }
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
@@ -691,16 +754,41 @@ static void complete_drafts(struct stated_key *all)
     }
 }
 
-/* The preset; and of a program whose logs do not state its version, the latest that is known. */
-static bool complete_program(const struct server_program *program, struct stated_key *all,
-                             struct error *why)
+/* Refuse a log with processes of more ranks than those that it states. */
+static void check_ranks(struct server_text *said)
 {
+    for (int id = STATED_TENSOR_PARALLEL; id <= STATED_REPLICAS; id++) {
+        uint64_t known =
+            id == STATED_REPLICAS
+                ? counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL)
+            : id == STATED_DATA_PARALLEL ? counted(said, id) * counted(said, STATED_REPLICAS)
+                                         : counted(said, id);
+        if (said->ranks[id].rank > 0 && (uint64_t)said->ranks[id].rank >= known) {
+            int set = id == STATED_REPLICAS ? STATED_TENSOR_PARALLEL : id;
+            said->line = said->ranks[id].line;
+            error_expect(server_text_refuse(said,
+                                            "a process has rank %d, but the text states %u in all",
+                                            said->ranks[id].rank, (unsigned)known),
+                         "--set %s=N%s", known_keys[set],
+                         set == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
+        }
+    }
+}
+
+/* The preset; and of a program whose logs do not state its version, the latest that is known. */
+static bool complete_program(struct server_text *said, struct stated_key *all, struct error *why)
+{
+    const struct server_program *program = said->program;
     struct stated_key own = {.line = 0};
     snprintf(own.said, sizeof own.said, "%s", program->title);
     if (all[STATED_SYSTEM].value[0] == '\0') {
         set(&all[STATED_SYSTEM], &own, program->system);
     }
     bool unsaid = program->versions == NULL && all[STATED_ENGINE].value[0] == '\0';
+    if (!unsaid && said->command_line == 0 && all[STATED_ENGINE].value[0] == '\0' &&
+        !server_text_overrides(said, "engine")) {
+        server_text_pass(said, "a version", "no line states it, --set engine=NAME-N does");
+    }
     const char *engine = unsaid ? server_engine_latest(program->file, why) : "";
     if (engine != NULL && engine[0] != '\0') {
         set(&all[STATED_ENGINE], &own, engine);
@@ -773,7 +861,7 @@ static bool stated_complete(struct server_text *said, struct error *why)
             all[id].value[0] = '\0';
         }
     }
-    return complete_program(said->program, all, why);
+    return complete_program(said, all, why);
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */
@@ -809,6 +897,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     }
     if (ok && said.program != NULL) {
         stray_settings_settle(&said);
+        check_ranks(&said);
         ok = stated_complete(&said, why);
     }
     if (ok && said.refused.found[0] != '\0') {

@@ -128,6 +128,10 @@ struct server_text {
     int memory_line;
     uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
+    struct server_rank {
+        int rank, line;
+    } ranks
+        [STATED_MAX_SEQUENCES]; /* by the key that counts them, the largest of a log's processes */
     struct stray_setting strays[STRAYS];
     int stray_count;
 };

@@ -173,6 +173,21 @@ static const struct {
      "8, enforce_eager=True\nINFO 1-15 max_seq_len=32768\n# GPU blocks: 1\n",
      "model=m@1 system=vllm@0 engine=vllm-0.6@1 compile=eager@1 tensor_parallel=2@1 pipeline_parallel=3@1 "
      "request_tokens=32768@1 dtype.weights=fp8@1 kv_pool_blocks=1@5"},
+    {"what a log says in words of its own",
+     "GPU KV cache size: 900 tokens\nINFO kv.py:637] Maximum concurrency for 40,000 tokens per request: 13.02x\n"
+     "Cudagraph is disabled under eager mode\nUsing fp8 data type to store kv cache. It is\n"
+     "Asynchronous scheduling is disabled.\n",
+     "system=vllm@0 compile=eager@3 request_tokens=40000@2 dtype.kv=fp8@4 kv_pool_tokens=900@1 overlap=no@5"},
+    {"a length that it mentions gives way to a setting",
+     "INFO config.py:1472] Using max model len 7000\nINFO config.py:1472] Using max model len 2048\n"
+     " with config: model='m', max_seq_len=6000, x=1\nMaximum concurrency for 5000 tokens per request: 1.0x\n",
+     "model=m@3 system=vllm@0 request_tokens=6000@3"},
+    {"the cache's type of SGLang", "[1] Using KV cache dtype: torch.float8_e4m3fn\n",
+     "system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@1"},
+    {"ranks within what is stated",
+     "(EngineCore_DP1 pid=9) (Worker_PP1_TP3 pid=4) INFO x\n(VllmWorker rank=7 pid=5) INFO x\n"
+     " with config: model='m', tensor_parallel_size=4, pipeline_parallel_size=2, data_parallel_size=2\n",
+     "model=m@3 system=vllm@0 tensor_parallel=4@3 data_parallel=2@3 pipeline_parallel=2@3"},
     {"a list without what marks a log's: what nothing else says is read",
      "INFO x.core Loading m with {'max_num_seqs': 256, 'gpu_memory_utilization': 0.9, 'tensor_parallel_size': 1}\n"
      "LLM engine (v0.8.3) with config: model='m', max_seq_len=4096, x=1\nquantization: fp8\n",
@@ -411,9 +426,9 @@ static const struct {
      "LLM with config: model='m', compilation_config={\"level\":3,\"cudagraph_mode\":[2,1],\"use_cudagraph\":true}",
      "model=m@1 system=vllm@0"},
     {"and with them at level 0, in the first scheduler",
-     "Initializing a V0 LLM engine (v0.8.5) with config: model='m', enforce_eager=False, "
+     "Initializing a V0 LLM engine (v0.7.3) with config: model='m', enforce_eager=False, "
      "compilation_config={\"level\":0,\"splitting_ops\":[]}",
-     "model=m@1 system=vllm@0 engine=vllm-0.8@1"},
+     "model=m@1 system=vllm@0 engine=vllm-0.7@1"},
     {"a start without a banner forgets the one before",
      "LLM engine (v0.11.0) with config: model='a', enforce_eager=True, kv_cache_dtype=fp8\n"
      "non-default args: {'model': 'm', 'max_num_seqs': 32}\n"
@@ -482,12 +497,15 @@ static const char *unused_of(const char *text)
 static const struct {
     const char *text, *unused;
 } unused[] = {
+    {"server_args=ServerArgs(model_path='m', new_one=True, old_one=None)\n", "new_one"},
+    {"LLM engine (v0.11.0) with config: model='m', new_one=NewConfig(part=True), x=0\n", "new_one"},
+    {"GPU KV cache size: 900 tokens\nYou may set --max-num-seqs 8.\n", "--max-num-seqs, a version"},
     {"vllm serve m --max-num-seqs 4 -tp 2", ""},
     {"vllm serve m --swap-space 4 --enforce-eager", "--swap-space"},
     {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --log-a a 'b c' >log 2>&1",
      "--swap-space, --seed, --log-a"},
     {"non-default args: {'model_tag': 'm', 'no_such': {'a': 1}, 'middleware': ['a=b'], 'max_num_seqs': 8}, x: 1",
-     "model_tag, middleware, no_such"},
+     "model_tag, middleware, no_such, a version"},
     {"vllm serve m --no-such 1",
      "f:1: unknown option '--no-such'\n  expected: an option of vLLM, or the command without it"},
     {"vllm serve m --enable-lora",
@@ -677,6 +695,16 @@ static const struct {
      "f:1: a list of settings is cut off"},
     {"GPU KV cache size: 900 tokens\nIt runs with kv-cache-dtype fp8 and --max-model-len 4096.\n",
      "f:2: 'kv-cache-dtype' stands in a line that nothing reads; '--max-model-len' stands in"},
+    {"(VllmWorker rank=4 pid=5) INFO x\nGPU KV cache size: 900 tokens\n",
+     "f:1: a process has rank 4, but the text states 1 in all\n  expected: --set tensor_parallel=N"},
+    {"(EngineCore_7 pid=5) INFO x\nGPU KV cache size: 900 tokens\n",
+     "f:1: a process has rank 7, but the text states 1 in all\n  expected: --set data_parallel=N, or --set replicas=N"},
+    {"[2025-10-11 02:15:02 DP0 TP3] x\nmax_total_num_tokens=9, context_len=4\n",
+     "f:1: a process has rank 3"},
+    {"GPU KV cache size: 900 tokens\nINFO arg_utils.py:1746] rocm x. Falling back to V0 Engine.\n",
+     "f:2: 'Falling back to V0': the first scheduler"},
+    {"Initializing a V1 LLM engine (v0.11.0) with config: model='m', chunked_prefill_enabled=False, x=1\n",
+     "prompts in one piece are not modelled"},
     {"GPU KV cache size: 900 tokens\n--max-num-seqs 8 --enforce-eager\n",
      "f:2: '--max-num-seqs' stands in a line that nothing reads; '--enforce-eager' stands in"},
     {"GPU KV cache size: 900 tokens\nllm = LLM(model='m', enable_lora=True)\n",
