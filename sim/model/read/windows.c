@@ -105,12 +105,15 @@ static bool kinds_compressed(const struct node *config, const char *key, uint32_
     return true;
 }
 
-/* Every n-th layer is full. */
+/* Every n-th layer is full; of EXAONE's letters, "LLLG", the last. */
 static bool kinds_periodic(const struct node *config, const char *key, uint32_t window,
                            struct model *model, struct error *why)
 {
-    uint32_t period;
-    if (!field_whole(config, key, 1, LAYERS_MOST, FIELD_REQUIRED, &period, why)) {
+    const struct node *said = node_get(config, key);
+    const char *text = said != NULL && said->kind == NODE_SCALAR ? said->text : "";
+    uint32_t period = (uint32_t)strspn(text, "L") + 1;
+    if ((period == 1 || strcmp(text + period - 1, "G") != 0) &&
+        !field_whole(config, key, 1, LAYERS_MOST, FIELD_REQUIRED, &period, why)) {
         return false;
     }
     enum attention_kind others = model->linear.key_heads > 0 ? ATTENTION_LINEAR : ATTENTION_SLIDING;

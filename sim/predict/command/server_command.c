@@ -681,6 +681,26 @@ static bool starts_several(struct server_text *said, const char *line, const cha
     return several || said->loops > 0;
 }
 
+/* Routers are called after the policy of the first, SGLang's, and know prefixes without one. */
+static bool state_routing(struct server_text *said, const char *policy)
+{
+    struct stated_key *key = &said->keys.all[STATED_ROUTING];
+    for (int i = 0; i < ROUTINGS; i++) {
+        if (routings[i].policy != NULL && strcmp(routings[i].policy, policy) == 0) {
+            snprintf(key->value, sizeof key->value, "%s", routing_names[i]);
+            snprintf(key->said, sizeof key->said, "a router's policy");
+            key->line = said->line;
+            return true;
+        }
+    }
+    if (server_text_overrides(said, "routing")) {
+        return true;
+    }
+    error_expect(server_text_refuse(said, "the router's policy '%s' is not modelled", policy),
+                 "cache_aware, power_of_two or round_robin; or the servers without their router");
+    return false;
+}
+
 bool server_command_read(struct server_text *said, const char *line)
 {
     const char *rest = line + strspn(line, " \t");
@@ -724,6 +744,11 @@ bool server_command_read(struct server_text *said, const char *line)
         } else {
             said->command_line = said->line;
             said->typed = true;
+            const char *router = strstr(head, "router.launch_server ");
+            if (router != NULL && router < line) { /* before the servers that it starts */
+                state_routing(said, "cache_aware");
+                said->keys.all[STATED_ROUTING].implied = true;
+            }
             server_command_read_words(said, &rest);
             said->typed = false;
             if (*rest == '#') {
@@ -753,26 +778,6 @@ static const char *behind_router(const struct server_program *program, const cha
         }
     }
     return NULL;
-}
-
-/* Routers are called after the policy of the first, SGLang's, and know prefixes without one. */
-static bool state_routing(struct server_text *said, const char *policy)
-{
-    struct stated_key *key = &said->keys.all[STATED_ROUTING];
-    for (int i = 0; i < ROUTINGS; i++) {
-        if (routings[i].policy != NULL && strcmp(routings[i].policy, policy) == 0) {
-            snprintf(key->value, sizeof key->value, "%s", routing_names[i]);
-            snprintf(key->said, sizeof key->said, "a router's policy");
-            key->line = said->line;
-            return true;
-        }
-    }
-    if (server_text_overrides(said, "routing")) {
-        return true;
-    }
-    error_expect(server_text_refuse(said, "the router's policy '%s' is not modelled", policy),
-                 "cache_aware, power_of_two or round_robin; or the servers without their router");
-    return false;
 }
 
 bool server_router_read(struct server_text *said, const char *line)

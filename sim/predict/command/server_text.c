@@ -905,9 +905,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return false;
     }
     if (ok && said.program == NULL) {
-        if (said.stray_count > 0 && said.strays[0].name[0] == '-') {
+        if (said.stray_count > 0) {
             error_set(why, file, said.strays[0].line, "options of a server without its command");
-            return error_expect(why, "'vllm serve MODEL', or what else starts it, before them");
+            return error_expect(
+                why, "'vllm serve MODEL', or what else starts it, and the options as it has them");
         }
         error_set(why, file, 0,
                   manifest ? "no container of it starts a server" : "no line is a server's");

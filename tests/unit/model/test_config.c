@@ -87,6 +87,7 @@ static void impossible_values_are_refused_by_key(void **state)
          "c.json:1 'layer_types' '0'"},
         {gemma, "layer_types", "['full_attention', 2, 0, 0]", "c.json:1 'layer_types' '2'"},
         {gemma, "sliding_window_pattern", "0", "c.json:1 'sliding_window_pattern'"},
+        {gemma, "sliding_window_pattern", "'LGLG'", "c.json:1 'sliding_window_pattern'"},
         {qwen, "num_experts_per_tok", "17", "c.json:1 'num_experts_per_tok'"},
         {qwen, "mlp_only_layers", "[4]", "c.json:1 'mlp_only_layers'"},
         {qwen, "use_sliding_window", "true", "c.json:1 'sliding_window'"},
@@ -225,6 +226,7 @@ static void windows_are_read_as_written(void **state)
         {gemma, NULL, NULL, "ssss"},             /* every sixth is full */
         {gemma, "sliding_window_pattern", "2", "s.s."},
         {gemma, "_sliding_window_pattern", "3", "ss.s"},
+        {gemma, "sliding_window_pattern", "'LLG'", "ss.s"}, /* EXAONE's letters */
         {gemma, "layer_types",
          "['full_attention', 'sliding_attention', 'full_attention', 'full_attention']", ".s.."},
         {qwen, "sliding_window", "32", "...."},

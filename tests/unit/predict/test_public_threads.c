@@ -265,7 +265,7 @@ static const struct {
      "I'm passing these engine args:\n\n```\n--model deepseek-ai/DeepSeek-Coder-V2-Instruct --trust-remote-code "
      "--max-model-len 64000 --tensor-parallel-size 8 --enforce-eager\n```\n",
      "x.txt:4: options of a server without its command\n"
-     "  expected: 'vllm serve MODEL', or what else starts it, before them"},
+     "  expected: 'vllm serve MODEL', or what else starts it, and the options as it has them"},
     {"koyeb/example-vllm", "Dockerfile",
      "FROM vllm/vllm-openai:latest\n\nENTRYPOINT python3 -m vllm.entrypoints.openai.api_server \\\n"
      "    --model ${MODEL_NAME:-meta-llama/Meta-Llama-3.1-8B-Instruct} \\\n    ${REVISION:+--revision \"$REVISION\"}\n",
@@ -275,6 +275,11 @@ static const struct {
      "/data/models/Skywork-R1V3-38B \\\n  --trust_remote_code \\\n  --tensor-parallel-size 4 \\\n  --max-model-len "
      "16384\\\n  --served-model-name Skywork-R1V3-38B\n",
      "model=/data/models/Skywork-R1V3-38B system=vllm engine=vllm-0.10 tensor_parallel=4 request_tokens=16384"},
+    {"vllm-project/vllm #9163", "x.py",
+     "llm = LLM(model=\"meta-llama/Llama-3.2-11B-Vision-Instruct\", dtype=\"bfloat16\", gpu_memory_utilization=0.10, "
+     "max_model_len=4096, enforce_eager=True)\n",
+     "x.py:1: options of a server without its command\n"
+     "  expected: 'vllm serve MODEL', or what else starts it, and the options as it has them"},
     /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
      * between them does not leave. */
     {"docs.docker.com, fragments", "compose.yaml",
@@ -420,6 +425,12 @@ static const struct {
     {"a router and the servers behind it", "x.sh",
      "vllm serve m &\nvllm-router --worker-urls http://a:1 http://b:1 --policy cache_aware\n",
      "model=m system=vllm replicas=2 routing=prefix-load"},
+    {"a router that starts its servers", "x.sh",
+     "python -m sglang_router.launch_server --model-path m --dp-size 4 --router-balance-rel-threshold 1.2\n",
+     "model=m system=sglang engine=sglang-0.5.23 replicas=4 routing=prefix-load balance_rel_threshold=1.2"},
+    {"and its policy", "x.sh",
+     "python -m sglang_router.launch_server --model-path m --dp-size 4 --router-policy round_robin\n",
+     "model=m system=sglang engine=sglang-0.5.23 replicas=4 routing=round-robin"},
     {"a router that is installed", "x.sh", "pip install vllm-router --upgrade\nvllm serve m\n",
      "model=m system=vllm"},
     {"tasks that one option counts and another not", "x.sh",
