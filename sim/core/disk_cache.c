@@ -56,8 +56,7 @@ static int open_once(struct disk_cache *cache)
 
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
 {
-    struct error unseen;
-    struct disk_cache *cache = array_zeroed(1, sizeof *cache, &unseen);
+    struct disk_cache *cache = array_zeroed(1, sizeof *cache, ERROR_UNSEEN);
     if (cache == NULL) {
         return NULL;
     }

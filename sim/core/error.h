@@ -29,6 +29,9 @@ struct error {
     char key[64];       /* the key or option to blame; "" when none is known */
 };
 
+/* For an error that nobody reads. */
+#define ERROR_UNSEEN (&(struct error){.line = 0})
+
 /* Room for every message that error_format() writes. */
 enum { ERROR_TEXT = sizeof(struct error) + 64 };
 

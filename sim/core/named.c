@@ -164,10 +164,10 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
 bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes)
 {
     char path[PATH_MAX], line[PATH_MAX], found[256];
-    struct error unread;
     bool good = false;
-    FILE *list =
-        find_path(folder, "ELSEWHERE", "", path, sizeof path, &unread) ? fopen(path, "r") : NULL;
+    FILE *list = find_path(folder, "ELSEWHERE", "", path, sizeof path, ERROR_UNSEEN)
+                     ? fopen(path, "r")
+                     : NULL;
     while (list != NULL && !good && fgets(line, sizeof line, list) != NULL) {
         good = sscanf(line, "%255s %" SCNu64, found, bytes) == 2 && name_same(found, name);
     }
@@ -240,9 +240,8 @@ struct spellings {
 
 static void spelling_add(struct spellings *out, const char *text, size_t length, const char *name)
 {
-    struct error unseen;
     if (length > 0 &&
-        array_reserve(&out->all, &out->capacity, out->count + 1, sizeof *out->all, &unseen)) {
+        array_reserve(&out->all, &out->capacity, out->count + 1, sizeof *out->all, ERROR_UNSEEN)) {
         struct spelling added = {strndup(text, length), strdup(name)};
         out->all[out->count] = added;
         out->count += added.text != NULL && added.name != NULL;
@@ -256,9 +255,8 @@ static void spellings_add_further(struct spellings *out, const struct named_kind
 {
     static const char tuned[] = "-Instruct";
     char path[PATH_MAX];
-    struct error unread;
-    struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread)
-                            ? node_load(path, &unread)
+    struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, ERROR_UNSEEN)
+                            ? node_load(path, ERROR_UNSEEN)
                             : NULL;
     const struct node *list = node_get(root, kind->also);
     for (size_t i = 0; list != NULL && i < list->count; i++) {
@@ -278,11 +276,10 @@ static void spellings_add_further(struct spellings *out, const struct named_kind
 static struct spellings spellings_of(const struct named_kind *kind, bool further)
 {
     struct spellings out = {.count = 0};
-    struct error unread;
     char **names;
     size_t count;
     bool found = (!further || kind->also != NULL) &&
-                 find_names(kind->folder, kind->suffix, &names, &count, &unread);
+                 find_names(kind->folder, kind->suffix, &names, &count, ERROR_UNSEEN);
     for (size_t i = 0; found && i < count; i++) {
         if (further) {
             spellings_add_further(&out, kind, names[i]);
@@ -307,12 +304,11 @@ static void spellings_release(struct spellings *spellings)
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
 {
     char path[PATH_MAX];
-    struct error unread;
     if (name[0] == '\0' || strlen(name) >= NAMED_SIZE || is_path(kind, name)) {
         return false;
     }
     bool found = strchr(name, '/') == NULL &&
-                 find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread) &&
+                 find_path(kind->folder, name, kind->suffix, path, sizeof path, ERROR_UNSEEN) &&
                  access(path, F_OK) == 0;
     if (found) {
         text_copy(out, NAMED_SIZE, name);
@@ -373,13 +369,12 @@ static bool named_left_out(const struct named_kind *kind, const char *name, cons
 {
     char found[NAMED_SIZE];
     uint64_t bytes;
-    struct error unread;
     if (!find_left_out(kind->folder, name, found, sizeof found, &bytes)) {
         return false;
     }
     error_input(why, file, line, "the %s '%.100s' is not in this package", kind->what, found);
     error_expect(why, "%s/%s.%s of Spillway's source (%.1f MB) by its path, or copied to %.200s/%s",
-                 kind->folder, found, kind->suffix, (double)bytes / 1e6, find_data(&unread),
+                 kind->folder, found, kind->suffix, (double)bytes / 1e6, find_data(ERROR_UNSEEN),
                  kind->folder);
     return true;
 }

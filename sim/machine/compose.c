@@ -136,10 +136,10 @@ bool locate_profile(const struct node *name, enum profile_part part, char *path,
 /* Is `path` a file of the data folder for this part, such as hwprofiles/gpus/l40s.yaml? */
 static bool located_in_data(const char *path, enum profile_part part)
 {
-    struct error unused;
     char name[256] = "", shipped[4096];
     append_profile_name(path, name, sizeof name);
-    return find_path(named_parts[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
+    return find_path(named_parts[part]->folder, name, suffix, shipped, sizeof shipped,
+                     ERROR_UNSEEN) &&
            strcmp(path, shipped) == 0;
 }
 

@@ -337,7 +337,6 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
 
 bool profile_load_named(const char *name, struct profile *out, struct error *why)
 {
-    struct error unused;
     char text[4096];
     if (strlen(name) >= sizeof text) {
         return error_usage(why, NULL, 0, "the name of the machine is too long");
@@ -345,8 +344,9 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
     strcpy(text, name);
     struct node machine = {.kind = NODE_SCALAR, .text = text};
     size_t part = 0;
-    bool whole = profile_named(&machine, NULL, &unused);
-    while (!whole && part < PART_COUNT && !profile_named(&machine, part_names[part], &unused)) {
+    bool whole = profile_named(&machine, NULL, ERROR_UNSEEN);
+    while (!whole && part < PART_COUNT &&
+           !profile_named(&machine, part_names[part], ERROR_UNSEEN)) {
         part++;
     }
     if (whole || part == PART_COUNT) {

@@ -76,6 +76,9 @@ struct trust {
 };
 void trust_add(struct trust *trust, struct trust other);
 
+/* For the trust of figures that nobody asks about. */
+#define TRUST_UNSEEN (&(struct trust){.basis = BASIS_MEASURED})
+
 struct curve {
     uint32_t count; /* points; 0: the profile does not state it */
     double *size;   /* ascending; one point for a single figure */

@@ -175,8 +175,7 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
 bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
                       struct kv_groups *out)
 {
-    struct error unseen;
-    return kv_groups_plan(model, limits, out, &unseen) &&
+    return kv_groups_plan(model, limits, out, ERROR_UNSEEN) &&
            (out->groups > 1 || (!limits->hybrid && kv_pools_window(model, 1) > 0));
 }
 

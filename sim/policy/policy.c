@@ -191,8 +191,7 @@ bool policy_words(const struct node *node, char *text, size_t size)
 {
     const struct policy_kind *kind;
     double values[POLICY_MOST_PARAMS];
-    struct error unseen;
-    if (!policy_read(node, &kind, values, &unseen)) {
+    if (!policy_read(node, &kind, values, ERROR_UNSEEN)) {
         return false;
     }
     snprintf(text, size, "%s", policy_title(kind));

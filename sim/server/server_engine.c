@@ -530,8 +530,7 @@ bool server_engine_find(const char *text, const char *file, int line, struct ser
 bool server_engine_canonical(const char *text, char *out, size_t size)
 {
     struct server_engine engine;
-    struct error unread;
-    return server_engine_find(text, NULL, 0, &engine, &unread) &&
+    return server_engine_find(text, NULL, 0, &engine, ERROR_UNSEEN) &&
            snprintf(out, size, "%s", engine.name) < (int)size;
 }
 

@@ -373,9 +373,8 @@ void trace_source_read(const struct trace_header *header, struct trace_source *o
     /* A source without a basis is a recording; an unknown word gets the worst basis. */
     const char *name = json_string_value(json_object_get(source, "basis"));
     enum basis basis = BASIS_MEASURED;
-    struct error ignored;
     out->basis =
-        name == NULL || basis_find(name, NULL, 0, &basis, &ignored) ? basis : BASIS_ASSUMED;
+        name == NULL || basis_find(name, NULL, 0, &basis, ERROR_UNSEEN) ? basis : BASIS_ASSUMED;
     out->masses = strncmp(mass, "assumed", strlen("assumed")) != 0;
     json_decref(source);
 }

@@ -126,14 +126,13 @@ static struct prompt_figures prompt_figures_read(const struct profile *profile,
                                                  const struct prompt_attention *work,
                                                  struct trust *trust)
 {
-    struct trust unused = {.basis = BASIS_MEASURED};
     double peak = roofline_peak(profile, CURVE_GPU_FLOPS_BF16);
     struct prompt_figures figures = {
         .rate = peak * profile_value(profile, CURVE_GPU_PROMPT_SHARE, 0, trust) / 1e9,
         .extra = prompt_stated(profile, CURVE_GPU_PROMPT_EXTRA, trust),
         .token = prompt_stated(profile, CURVE_GPU_PROMPT_TOKEN, trust),
         .empty = prompt_stated(profile, CURVE_GPU_PROMPT_BLOCK, trust),
-        .l2 = prompt_stated(profile, CURVE_GPU_L2, &unused),
+        .l2 = prompt_stated(profile, CURVE_GPU_L2, TRUST_UNSEEN),
     };
     if (work->waits) {
         wait_for_tiles(profile, work->token_flops, &figures, trust);

@@ -69,7 +69,7 @@ bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
         .batch = 1,
         .context = miniature->context,
         .heads = heads,
-        .policy = policy_find(miniature_kinds[id].policy, NULL, 0, &(struct error){0}),
+        .policy = policy_find(miniature_kinds[id].policy, NULL, 0, ERROR_UNSEEN),
         .seed = SETUP_SEED,
         .order = POLICY_BATCH,
         .selection = miniature->selection,
@@ -156,7 +156,7 @@ static struct mechanisms mechanisms_of(const struct miniature *miniature, enum m
     uint32_t threads = miniature->threads > beside ? miniature->threads - beside : 1;
     bool host = miniature_kinds[id].site == MINIATURE_HOST;
     return (struct mechanisms){
-        .policy = policy_find(miniature_kinds[id].policy, NULL, 0, &(struct error){0}),
+        .policy = policy_find(miniature_kinds[id].policy, NULL, 0, ERROR_UNSEEN),
         .manager = program->manager,
         .update = UPDATE_OVERLAPPED,
         .transfer = (int)(host ? TRANSFER_GATHER_COPY : program->transfer),

@@ -46,12 +46,11 @@ static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
 /* HBM left for the cache. Sets the cache of all heads to one block on the way. */
 static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
-    struct trust ignored = {.basis = BASIS_MEASURED};
     for (uint32_t i = 0; i < plan->cohort_count; i++) { /* not 0, which has other buffers */
         plan->cohorts[i].sizes.cache_tokens = setup->mechanisms->granularity;
     }
     struct memory memory = memory_of(setup, plan, offloaded);
-    return fmax(0, (double)memory_limit(setup, &memory, TIER_GPU, &ignored) -
+    return fmax(0, (double)memory_limit(setup, &memory, TIER_GPU, TRUST_UNSEEN) -
                        (double)memory.in[TIER_GPU].all);
 }
 

@@ -67,9 +67,8 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
 static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                              enum tier_id *full, struct trust *trust)
 {
-    struct error ignored;
     *full = TIER_GPU;
-    if (!size_batch(setup, offloaded, plan, &ignored)) {
+    if (!size_batch(setup, offloaded, plan, ERROR_UNSEEN)) {
         return false;
     }
     struct memory memory = memory_of(setup, plan, offloaded);

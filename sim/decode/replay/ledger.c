@@ -186,9 +186,8 @@ enum { TOTALS = 3 * sizeof(uint64_t) }; /* before the rows: wanted, hit, cold */
 
 uint8_t *ledger_pack(const struct ledger *ledger, size_t *size)
 {
-    struct error unseen;
     size_t rows = (size_t)ledger->steps * ledger->layers * sizeof *ledger->rows;
-    uint8_t *bytes = array_zeroed(1, *size = TOTALS + rows, &unseen);
+    uint8_t *bytes = array_zeroed(1, *size = TOTALS + rows, ERROR_UNSEEN);
     if (bytes != NULL) {
         memcpy(bytes, &ledger->demand_wanted, TOTALS);
         memcpy(bytes + TOTALS, ledger->rows, rows);
@@ -199,9 +198,8 @@ uint8_t *ledger_pack(const struct ledger *ledger, size_t *size)
 bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t layers,
                    struct ledger *ledger)
 {
-    struct error unseen;
     size_t rows = (size_t)steps * layers * sizeof *ledger->rows;
-    if (size != TOTALS + rows || !ledger_reserve(ledger, steps, layers, &unseen)) {
+    if (size != TOTALS + rows || !ledger_reserve(ledger, steps, layers, ERROR_UNSEEN)) {
         return false;
     }
     memcpy(&ledger->demand_wanted, bytes, TOTALS);

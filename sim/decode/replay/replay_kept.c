@@ -101,9 +101,8 @@ struct kept_key {
 static bool kept_key_init(struct kept_key *key, const struct trace *trace,
                           const struct replay_plan *plan)
 {
-    struct error unseen;
     *key = (struct kept_key){.what = "replay " REPLAY_SOURCES, .plan = replay_plan_hash(plan)};
-    return trace_hash(trace, &key->trace, &unseen);
+    return trace_hash(trace, &key->trace, ERROR_UNSEEN);
 }
 
 static struct disk_cache_bytes kept_key_bytes(const struct kept_key *key)

@@ -72,8 +72,7 @@ double engine_step_waits_ns(const struct setup *setup, const struct engine_step_
 
 void engine_step_add(const struct setup *setup, uint32_t sequences, struct timing *timing)
 {
-    struct trust unused = {.basis = BASIS_MEASURED};
-    double launch = setup->engine.launches ? engine_step_launch_ns(setup, &unused) : 0;
+    double launch = setup->engine.launches ? engine_step_launch_ns(setup, TRUST_UNSEEN) : 0;
     const struct engine_step_cpu cpu = {.sequences = sequences, .launch_ns = launch};
     int64_t sum = 0;
     for (uint32_t s = 0; s < timing->steps; s++) {

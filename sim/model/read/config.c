@@ -429,10 +429,9 @@ static void compare_index(struct files *files, const char *path, struct model *m
 {
     char other[PATH_MAX];
     size_t size;
-    struct error ignored;
     struct model_part parts[MODEL_PARTS];
     char *text = find_beside(path, "model.safetensors.index.json", other)
-                     ? files_text(files, other, &size, &ignored)
+                     ? files_text(files, other, &size, ERROR_UNSEEN)
                      : NULL;
     json_t *root = text != NULL ? json_loadb(text, size, 0, NULL) : NULL;
     double stated =

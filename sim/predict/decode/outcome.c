@@ -120,9 +120,8 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     write_tiers(memory, result);
     write_split(setup, plan, result);
     if (setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY && plan->fits) {
-        struct trust ignored = {.basis = BASIS_MEASURED};
         result_integer(result, COLUMN(prefetchable_heads),
-                       resident_prefetchable(setup, plan, &ignored));
+                       resident_prefetchable(setup, plan, TRUST_UNSEEN));
     }
     result_integer(result, COLUMN(max_batch), plan->max_batch);
     if (setup->mechanisms->residency == RESIDENCY_PRESSURE && plan->fits) {
@@ -347,7 +346,6 @@ static int64_t timing_moved(const struct timing *timing, enum way_id way)
 static void write_disk(const struct setup *setup, const struct timing *timing,
                        struct result *result)
 {
-    struct trust ignored = {.basis = BASIS_MEASURED};
     double gpus = model_gpus(&setup->model);
     double read = (double)timing_moved(timing, WAY_DISK_IN) * gpus;
     double written = (double)timing_moved(timing, WAY_DISK_OUT) * gpus;
@@ -355,7 +353,7 @@ static void write_disk(const struct setup *setup, const struct timing *timing,
     result_integer(result, COLUMN(disk_write_bytes_per_step), llround(written / timing->steps));
     if (mechanisms_use_disk(setup->mechanisms)) {
         double a_day = written * 86400e9 / (double)timing->total_ns;
-        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
+        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, TRUST_UNSEEN);
         result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
     }
 }
@@ -365,10 +363,9 @@ static void outcome_write_way(const struct setup *setup, const struct timing *ti
                               enum way_id way, const struct column *bytes,
                               const struct column *share, struct result *result)
 {
-    struct trust ignored = {.basis = BASIS_MEASURED};
     int64_t moved = timing_moved(timing, way);
-    double rate = way_rate(&setup->profile, way, BY_ENGINE, 0, &ignored) /
-                  cost_uplink_sharers(setup, &ignored);
+    double rate = way_rate(&setup->profile, way, BY_ENGINE, 0, TRUST_UNSEEN) /
+                  cost_uplink_sharers(setup, TRUST_UNSEEN);
     result_integer(result, bytes, apportion_mean(moved, timing->steps));
     result_real(result, share, (double)moved * 1e9 / rate / (double)timing->total_ns);
 }

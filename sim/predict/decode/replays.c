@@ -258,9 +258,9 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
 static bool find_request(const struct replays *replays, const struct replay_request *request,
                          struct replays_group **group, size_t *index)
 {
-    struct error unseen;
     uint64_t key;
-    bool expected = replays != NULL && reads_trace(request) && group_key(request, &key, &unseen);
+    bool expected =
+        replays != NULL && reads_trace(request) && group_key(request, &key, ERROR_UNSEEN);
     *group = expected ? find_plan(replays, key, replay_plan_hash(request->plan), index) : NULL;
     return *group != NULL;
 }
@@ -272,13 +272,12 @@ const struct ledger *replays_get(const struct run_context *context,
 {
     struct replays_making making = {.request = request, .means = run_means(context)};
     const struct ledgers *ledgers = NULL;
-    struct error unseen;
     uint64_t key;
     size_t index;
     if (find_request(context->expected, request, &making.group, &index)) {
         key = (uint64_t)(making.group - context->expected->groups);
         key = XXH64(&key, sizeof key, making.group->key);
-        ledgers = shared_get(context->shared, &ledgers_kind, key, &making, entry, &unseen);
+        ledgers = shared_get(context->shared, &ledgers_kind, key, &making, entry, ERROR_UNSEEN);
     }
     if (ledgers == NULL) {
         index = 0;

@@ -35,12 +35,12 @@ static bool check_places(const struct profile *profile, struct error *why)
 static bool check_rooms(const struct scenario *scenario, const struct setup *setup,
                         struct error *why)
 {
-    struct trust unseen = {.basis = BASIS_MEASURED};
     char text[32];
     for (int tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
         const struct tier_kind *kind = &tier_kinds[tier];
         bool both = setup->room[tier] > 0 && profile_states(&setup->profile, kind->capacity);
-        double has = both ? profile_value(&setup->profile, kind->capacity, 0, &unseen) : INFINITY;
+        double has =
+            both ? profile_value(&setup->profile, kind->capacity, 0, TRUST_UNSEEN) : INFINITY;
         if ((double)setup->room[tier] > has) {
             scenario_error(scenario, kind->room, why, "'%s' is more than the machine's %s has",
                            kind->room, kind->title);

@@ -204,10 +204,9 @@ void resolve_trace_source(struct setup *out)
 
 static bool find_shipped(const struct named_kind *kind, const char *name, char path[PATH_SIZE])
 {
-    struct error ignored;
     char canonical[NAMED_SIZE];
     return named_canonical(kind, name, canonical) &&
-           find_path(kind->folder, canonical, kind->suffix, path, PATH_SIZE, &ignored);
+           find_path(kind->folder, canonical, kind->suffix, path, PATH_SIZE, ERROR_UNSEEN);
 }
 
 /* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording

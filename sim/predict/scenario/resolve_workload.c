@@ -310,9 +310,8 @@ static bool check_program(const struct scenario *scenario, const struct system_i
         return false;
     }
     char path[WORKLOAD_PATH];
-    struct error unseen;
     if (own.program == NULL || strcmp(own.program, program) == 0 ||
-        !named_file(&named_system, program, "", 0, path, sizeof path, &unseen)) {
+        !named_file(&named_system, program, "", 0, path, sizeof path, ERROR_UNSEEN)) {
         return true;
     }
     scenario_error(scenario, "engine", why, "system '%s' does not run in %s", system->name,

@@ -647,13 +647,12 @@ bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setti
 
 static bool values_agree(const struct node *a, const struct node *b)
 {
-    struct error unseen;
     const struct node *one = a != NULL ? a : b;
     if (a == NULL || b == NULL) { /* 1 and none need not be stated */
         return one == NULL || (one->kind == NODE_SCALAR &&
                                (strcmp(one->text, "1") == 0 || strcmp(one->text, "none") == 0));
     }
-    char *of_a = node_canonical(a, &unseen), *of_b = node_canonical(b, &unseen);
+    char *of_a = node_canonical(a, ERROR_UNSEEN), *of_b = node_canonical(b, ERROR_UNSEEN);
     bool same = of_a != NULL && of_b != NULL && strcmp(of_a, of_b) == 0;
     free(of_a);
     free(of_b);

@@ -136,10 +136,9 @@ static struct trace *find_trace(struct sources *sources, const char *path, const
 {
     for (size_t i = 0; i < sources->trace_count; i++) {
         struct trace *trace = sources->traces[i];
-        struct error unseen;
         uint64_t there;
         if (strcmp(trace_path(trace), path) == 0 && (trace_bytes(trace) > 0) == (hash == NULL) &&
-            (hash == NULL || (trace_hash(trace, &there, &unseen) && there == *hash))) {
+            (hash == NULL || (trace_hash(trace, &there, ERROR_UNSEEN) && there == *hash))) {
             return trace_hold(trace);
         }
     }

@@ -63,7 +63,6 @@ static bool decode_surface_find_context(struct decode_surface *surface,
                                         const struct decode_range *range, uint64_t *context,
                                         struct error *why)
 {
-    struct error unseen;
     *context = range->most_context;
     if (says_anything(surface, range->sequences, *context, why)) {
         return true;
@@ -71,7 +70,7 @@ static bool decode_surface_find_context(struct decode_surface *surface,
     do {
         *context *= 2;
     } while (*context < LONG_CONTEXT &&
-             !says_anything(surface, range->sequences, *context, &unseen));
+             !says_anything(surface, range->sequences, *context, ERROR_UNSEEN));
     return *context < LONG_CONTEXT;
 }
 
@@ -80,13 +79,12 @@ static bool find_least_context(struct decode_surface *surface, const struct deco
                                struct error *why)
 {
     uint64_t bad = 0, good;
-    struct error unseen;
     if (!decode_surface_find_context(surface, range, &good, why)) {
         return false;
     }
     while (good - bad > 1) {
         uint64_t context = bad + (good - bad) / 2;
-        if (says_anything(surface, range->sequences, context, &unseen)) {
+        if (says_anything(surface, range->sequences, context, ERROR_UNSEEN)) {
             good = context;
         } else {
             bad = context;
@@ -126,9 +124,8 @@ static bool cap_selection(struct decode_surface *surface, struct setup *setup, s
         return false;
     }
     uint32_t wanted;
-    struct error unseen;
     double selection = (double)plan.cohorts[0].sizes.selected_tokens / (double)setup->context;
-    bool keeps = replay_wanted(setup->trace, selection, &wanted, &unseen);
+    bool keeps = replay_wanted(setup->trace, selection, &wanted, ERROR_UNSEEN);
     plan_release(&plan);
     return keeps || attend_all(surface, setup, why);
 }
@@ -208,9 +205,8 @@ static bool change_machine(struct decode_surface *surface, double link_share, st
 /* 0 if the machine does not state its link: then nothing crosses it. */
 static double byte_ns(const struct setup *setup)
 {
-    struct trust unused = {.basis = BASIS_MEASURED};
     bool said = setup->profile.curves[CURVE_LINK_IN].count > 0;
-    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_IN, 0, &unused) : 0;
+    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_IN, 0, TRUST_UNSEEN) : 0;
 }
 
 /* ---- create, destroy -------------------------------------------------------------------- */

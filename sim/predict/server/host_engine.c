@@ -57,8 +57,7 @@ static double take_blocks(const struct host_engine *engine, const struct model *
                           const struct kv_limits *limits, double bytes)
 {
     struct kv_groups groups;
-    struct error unseen;
-    if (!kv_groups_plan(model, limits, &groups, &unseen)) {
+    if (!kv_groups_plan(model, limits, &groups, ERROR_UNSEEN)) {
         return bytes;
     }
     uint64_t pages = engine->rounding == HOST_PAGES ? HOST_PAGE : 1;
@@ -102,10 +101,9 @@ enum { GIB_BITS = 30 };
 
 double host_part(const struct point *point)
 {
-    struct trust unseen = {.basis = BASIS_MEASURED};
     struct setup setup = point->setup; /* of steps alone, an engine that starts leaves as much */
     setup.host_share = point_host_share(point);
-    return (double)memory_limit(&setup, NULL, TIER_HOST, &unseen);
+    return (double)memory_limit(&setup, NULL, TIER_HOST, TRUST_UNSEEN);
 }
 
 const struct host_engine *host_room_engine(const struct point *point)

@@ -212,13 +212,12 @@ static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uin
 static bool check_length(const struct point *point, struct serving_memory *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t length = point->workload.request_tokens, tokens = out->tokens / point_passes(point);
     if (length == 0 || point->engine.too_long != TOO_LONG_REFUSED ||
         mechanisms_offload(setup->mechanisms)) {
         return true;
     }
-    double lacks, all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
+    double lacks, all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, TRUST_UNSEEN);
     out->longest = longest_sequence(point, tokens, length, &lacks);
     if (out->longest >= length) {
         return true;
@@ -346,10 +345,9 @@ uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
 {
     const struct setup *setup = &point->setup;
     const struct tier_kind *kind = &tier_kinds[tier];
-    struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t said = setup->room[tier];
     uint64_t all =
-        said > 0 ? said : (uint64_t)profile_value(&setup->profile, kind->capacity, 0, &unseen);
+        said > 0 ? said : (uint64_t)profile_value(&setup->profile, kind->capacity, 0, TRUST_UNSEEN);
     return kind->shared == SHARED_BY_SERVERS ? all : all / point_sharers(point, said > 0);
 }
 

@@ -425,7 +425,6 @@ static void write_wear(const struct point *point, int64_t end_ns, struct result 
 {
     const struct profile *profile = &point->setup.profile;
     const struct cell *written = result_cell(result, COLUMN(prefix_disk_written_bytes));
-    struct trust unseen = {.basis = BASIS_MEASURED};
     if (!written->set || end_ns <= 0) {
         return;
     }
@@ -433,7 +432,7 @@ static void write_wear(const struct point *point, int64_t end_ns, struct result 
     double day = (double)written->integer / (double)point->workload.replicas / days;
     result_integer(result, COLUMN(prefix_disk_day_bytes), llround(day));
     if (profile_states(profile, CURVE_DISK_CAPACITY)) {
-        double capacity = profile_value(profile, CURVE_DISK_CAPACITY, 0, &unseen);
+        double capacity = profile_value(profile, CURVE_DISK_CAPACITY, 0, TRUST_UNSEEN);
         result_real(result, COLUMN(prefix_disk_drive_writes), day / capacity);
     }
 }

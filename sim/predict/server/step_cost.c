@@ -285,9 +285,8 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
               cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
-        struct trust unused = {.basis = BASIS_MEASURED};
         bool streams = mechanisms_stream_weights(setup->mechanisms);
-        double usable = streams ? INFINITY : cost_transfer_rate(setup, &unused);
+        double usable = streams ? INFINITY : cost_transfer_rate(setup, TRUST_UNSEEN);
         double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
         way_shares_find(&cost->ways.shares, most, rate);
         cost->fetch_rate = rate[FLOW_FETCHED];

@@ -150,9 +150,8 @@ void block_numbers_release(struct block_numbers *numbers)
 /* If there is no memory to note it, it is not given anew. */
 static void push_number(struct number_list *list, uint32_t number)
 {
-    struct error unseen;
     if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
-                      &unseen)) {
+                      ERROR_UNSEEN)) {
         list->items[list->count++] = number;
     }
 }
@@ -247,8 +246,7 @@ bool block_numbers_give(struct block_numbers *numbers, size_t index)
     if (!owns) {
         return true;
     }
-    struct error unseen;
-    uint32_t *given = numbers->own[index] = array_zeroed(own, sizeof *given, &unseen);
+    uint32_t *given = numbers->own[index] = array_zeroed(own, sizeof *given, ERROR_UNSEEN);
     for (uint64_t i = 0; given != NULL && i < own; i++) {
         given[i] = take_row(numbers, &numbers->ones, 1);
     }

@@ -112,14 +112,13 @@ static void tier_let_go(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
 static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
                        const struct block_copy *copy)
 {
-    struct error unseen;
     if (queue->first > queue->count / 2) {
         queue->count -= queue->first;
         memmove(queue->items, queue->items + queue->first, queue->count * sizeof *queue->items);
         queue->first = 0;
     }
     if (!array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
-                       &unseen)) {
+                       ERROR_UNSEEN)) {
         lower->tiers->failed = true;
         return;
     }

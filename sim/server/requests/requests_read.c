@@ -427,9 +427,8 @@ static bool is_head(const struct csv_reader *in, const char *head)
 /* The format of a file whose first line was just read; NULL if there is none. */
 static const struct request_format *find_format(struct csv_reader *in)
 {
-    struct error unused;
     json_t *object = in->text[0] == '{' ? json_loads(in->text, 0, NULL) : NULL;
-    bool json = in->text[0] == '{', split = !json && csv_reader_split(in, 0, &unused);
+    bool json = in->text[0] == '{', split = !json && csv_reader_split(in, 0, ERROR_UNSEEN);
     const struct request_format *found = NULL;
     for (size_t i = 0; found == NULL && i < sizeof formats / sizeof *formats; i++) {
         const struct request_format *format = &formats[i];
