@@ -32,11 +32,11 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
     return true;
 }
 
-/* Each machine's best form, and others that the whole workload was tried with. */
+/* Each machine's best form, and others that were asked as an answer is. */
 static bool is_shown(const struct fleet_size *fleet, uint32_t index)
 {
     const struct fleet_form *form = &fleet->forms[index];
-    return form->servers > 0 || fleet_best_on(fleet, form->candidate->machine) == index;
+    return fleet_is_sure(fleet, form) || fleet_best_on(fleet, form->candidate->machine) == index;
 }
 
 /* A twin that nobody asked for says nothing. */
@@ -61,7 +61,7 @@ static void fleet_print_rest(const void *context, bool wide, FILE *out)
         such = such == NULL && left && !can_be ? form->refused : such;
     }
     if (dearer > 0) {
-        snprintf(line, sizeof line, "%u too dear or beyond a limit", dearer);
+        snprintf(line, sizeof line, "%u no cheaper, or beyond a limit", dearer);
     }
     if (refused > 0) {
         text_append(line, sizeof line, "%s%u impossible, such as: %s", dearer > 0 ? "; " : "",
@@ -85,20 +85,29 @@ static const struct column *limited_time(const struct fleet_size *fleet, bool fi
     return shown;
 }
 
-/* Why a form does not hold the rate, or was not tried whole. */
+/* Why a form does not hold the rate, or is not known to. Figures are those of `simulate`. */
 static void put_why(const struct fleet_size *fleet, const struct fleet_form *form,
                     struct frame *rows)
 {
     const struct result *misses = fleet_misses(form);
+    bool held = form->servers > 0, sure = fleet_miss_is_sure(fleet, form);
     char shape[ADVISE_WORDS], limits[ADVISE_SENTENCE], text[ADVISE_SENTENCE] = "not decided";
-    advise_form(form->fewer > 0 ? form->fewer : 1, form->gpus, shape);
+    bool alone = form->alone == ALONE_MISSES;
+    advise_form(held                        ? form->servers
+                : alone || form->fewer == 0 ? 1
+                                            : form->fewer,
+                form->gpus, shape);
     if (form->refused[0] != '\0') {
         text_copy(text, sizeof text, form->refused);
-    } else if (misses != NULL) {
+    } else if (held) {
+        snprintf(text, sizeof text, "%s cost no less", shape);
+    } else if (misses != NULL && sure) {
         advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
-        snprintf(text, sizeof text, "%s, weights in %s: %.3000s%s", shape, form->weights,
-                 violation_describe(&fleet->targets, NULL, misses, limits),
-                 form->alone == ALONE_MISSES ? "; requests alone miss a limit, too" : "");
+        snprintf(text, sizeof text, "%s, weights in %s%s: %.3000s", shape, form->weights,
+                 alone ? ", requests alone" : "",
+                 violation_describe(&fleet->targets, NULL, misses, limits));
+    } else if (misses != NULL) {
+        snprintf(text, sizeof text, "%s, weights in %s: beyond a limit", shape, form->weights);
     } else if (form->decided) {
         snprintf(text, sizeof text, "%s costs more", shape);
     }
@@ -112,7 +121,8 @@ static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fle
     const struct fleet_form *best = &fleet->forms[fleet->best];
     uint32_t first = fleet_best_on(fleet, form->candidate->machine);
     bool rival = fleet_on_one_machine(form, best) || &fleet->forms[first] == form;
-    enum tie tie = form != best && rival ? fleet_tie(form, best) : TIE_NONE;
+    bool asked = form != best && rival && fleet_is_sure(fleet, form);
+    enum tie tie = asked ? fleet_tie(form, best) : TIE_NONE;
     return tie != TIE_NONE ? tie_reason(tie) : NULL;
 }
 
@@ -175,7 +185,7 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     frame_number(rows, DATA_fewer, form->fewer > 0 ? form->fewer : (double)NAN);
     frame_number(rows, DATA_price_per_hour, form->price > 0 ? form->price : (double)NAN);
     frame_number(rows, DATA_advised, index == fleet->best);
-    if (form->servers > 0) {
+    if (fleet_is_sure(fleet, form)) {
         fleet_put_figures(fleet, form, rows);
     } else {
         put_why(fleet, form, rows);
@@ -186,13 +196,14 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
 static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_form *form,
                           struct frame *rows, struct error *why)
 {
-    uint32_t servers = form->servers > 0 ? form->servers : form->fewer;
-    const struct result *run = form->servers > 0 ? fleet_holds(form) : fleet_misses(form);
+    bool holds = fleet_is_sure(fleet, form), misses = fleet_miss_is_sure(fleet, form);
+    const struct result *run = holds ? fleet_holds(form) : fleet_misses(form);
     struct scenario scenario;
-    if (servers == 0) {
+    if (!holds && (form->servers > 0 || !misses)) {
         return true;
     }
-    bool good = fleet_scenario(fleet, form, servers, &scenario, why) &&
+    bool good = (holds ? fleet_scenario(fleet, form, form->servers, &scenario, why)
+                       : fleet_miss_scenario(fleet, form, &scenario, why)) &&
                 advise_put_run(&scenario, run, rows, DATA_scenario, DATA_run, why);
     scenario_release(&scenario);
     return good;
@@ -238,8 +249,9 @@ static void say_missing(const struct fleet_size *fleet, const struct fleet_form 
                         char text[ADVISE_SENTENCE])
 {
     char limits[ADVISE_SENTENCE];
-    say_form(form, form->fewer, text);
-    text_append(text, ADVISE_SENTENCE, ", which %s",
+    bool alone = form->alone == ALONE_MISSES;
+    say_form(form, alone ? 1 : form->fewer, text);
+    text_append(text, ADVISE_SENTENCE, "%s, which %s", alone ? ", requests alone" : "",
                 violation_describe(&fleet->targets, NULL, fleet_misses(form), limits));
 }
 
@@ -248,11 +260,9 @@ static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENT
     const char *before = " Costs too close to call: ";
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
-        const char *tie = form->servers > 0 ? fleet_tie_of(fleet, form) : NULL;
-        if (tie != NULL) {
+        if (fleet_tie_of(fleet, form) != NULL) {
             text_append(text, ADVISE_SENTENCE, "%s", before);
             say_form(form, form->servers, text);
-            text_append(text, ADVISE_SENTENCE, " (%s)", tie);
             before = ", ";
         }
     }
@@ -312,24 +322,6 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     }
 }
 
-/* The form of that system with the most GPUs that miss a limit, below the answer's; NULL: none was tried. */
-static const struct fleet_form *next_below(const struct fleet_size *fleet,
-                                           const struct fleet_form *best)
-{
-    const struct fleet_form *found = best->fewer > 0 ? best : NULL;
-    uint32_t most = best->fewer * best->gpus;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        const struct fleet_form *form = &fleet->forms[i];
-        uint32_t gpus = form->fewer * form->gpus;
-        if (form->candidate == best->candidate && strcmp(form->weights, best->weights) == 0 &&
-            gpus > most && gpus < best->servers * best->gpus) {
-            found = form;
-            most = gpus;
-        }
-    }
-    return found;
-}
-
 /* Cheaper forms that miss a limit by so little that a run may be wrong about it, beside those that are
  * named as the next below. */
 static void say_near_misses(const struct fleet_size *fleet, const struct fleet_form *best,
@@ -340,9 +332,9 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const struct result *misses = fleet_misses(form);
-        if (misses != NULL && form != below && !form->is_twin &&
+        if (fleet_miss_is_sure(fleet, form) && form != below && !form->is_twin &&
             fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
-            form->grid.violation[form->fewer - 1] <=
+            fleet_short(fleet, form) <=
                 (notes_have(misses->notes, NOTE_too_close) ? called : nearly)) {
             text_append(text, ADVISE_SENTENCE, "%s", before);
             say_missing(fleet, form, text);
@@ -363,14 +355,13 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
                 fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
-        bool nearer =
-            nearest == NULL || (form->fewer > 0 && form->grid.violation[form->fewer - 1] <
-                                                       nearest->grid.violation[nearest->fewer - 1]);
-        nearest = form->fewer > 0 && nearer ? form : nearest;
+        bool nearer = nearest == NULL || fleet_short(fleet, form) < fleet_short(fleet, nearest);
+        nearest = fleet_misses(form) != NULL && nearer ? form : nearest;
     }
     if (nearest != NULL) {
         const struct result *misses = fleet_misses(nearest);
-        bool runs = result_cell(misses, COLUMN(queue_grows))->integer == 0 &&
+        bool runs = nearest->alone != ALONE_MISSES &&
+                    result_cell(misses, COLUMN(queue_grows))->integer == 0 &&
                     result_number(misses, COLUMN(queue_ms)) <=
                         hardly * result_number(misses, COLUMN(ttft_ms));
         text_append(text, sizeof text, "; nearest: ");
@@ -393,10 +384,11 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
                 limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
                 fleet->rate, drawn ? ", and held in 3 draws" : "");
-    const struct fleet_form *below = next_below(fleet, best);
+    const struct fleet_form *below = fleet_next_below(fleet);
     if (below != NULL) {
-        uint32_t gpus = below->fewer * below->gpus;
-        text_append(text, sizeof text, " With %u GPU%s it %s.", gpus, text_plural(gpus),
+        text_append(text, sizeof text, " With ");
+        say_form(below, below->fewer, text);
+        text_append(text, sizeof text, " it %s.",
                     violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
     say_near_misses(fleet, best, below, text);
@@ -478,7 +470,7 @@ static void fleet_take_notes(const void *context, struct runs_notes *notes,
     const struct fleet_size *fleet = context;
     (void)sources;
     for (uint32_t i = 0; fleet->best != FLEET_NONE && i < fleet->count; i++) {
-        if (fleet->forms[i].servers > 0) {
+        if (fleet_is_sure(fleet, &fleet->forms[i])) {
             runs_notes_add(notes, fleet_holds(&fleet->forms[i]));
         }
     }

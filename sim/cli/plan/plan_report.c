@@ -1,6 +1,7 @@
 /* A plan, or a Pareto front, for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +63,20 @@ const char *violation_describe(const struct targets *targets, const struct colum
                     status, result->message);
         return text;
     }
+    /* Times and rates beside a queue that grows are those of a run's length. */
+    bool grows = result_number(result, COLUMN(queue_grows)) > 0;
     for (uint32_t i = 0; i < targets->count; i++) {
-        double violation = target_violation(&targets->all[i], result);
+        const struct target *target = &targets->all[i];
+        double violation = target_violation(target, result);
         if (isinf(violation)) {
-            say_absent(targets->all[i].column, text);
-        } else if (violation > 0) {
-            say_missed(&targets->all[i], result, violation, text);
+            say_absent(target->column, text);
+        } else if (violation > 0 && !(grows && column_is_pace(target->column))) {
+            say_missed(target, result, violation, text);
         }
+    }
+    if (notes_have(result->notes, NOTE_other_draw)) {
+        text_append(text, VIOLATION_TEXT, " with seed=%" PRId64,
+                    result_cell(result, COLUMN(seed))->integer);
     }
     bool lacks = compared != NULL && !result_cell(result, compared)->set;
     if (lacks && !targets_judge(targets, compared)) {

@@ -233,7 +233,46 @@ const struct result *fleet_holds(const struct fleet_form *form)
 
 const struct result *fleet_misses(const struct fleet_form *form)
 {
-    return form->fewer > 0 ? &form->runs[form->fewer - 1] : NULL;
+    return form->alone == ALONE_MISSES ? &form->idle
+           : form->fewer > 0           ? &form->runs[form->fewer - 1]
+                                       : NULL;
+}
+
+bool fleet_is_sure(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    bool asked = form->full == form->servers && form->drawn == form->servers;
+    return form->servers > 0 && (asked || !fleet->is_stream);
+}
+
+bool fleet_miss_is_sure(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    const struct result *misses = fleet_misses(form);
+    return misses != NULL &&
+           (form->fewer == form->missed || !fleet->is_stream || form->alone == ALONE_MISSES ||
+            result_number(misses, COLUMN(queue_grows)) > 0);
+}
+
+double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    const struct result *misses = fleet_misses(form);
+    return misses != NULL ? targets_violation(&fleet->targets, misses) : INFINITY;
+}
+
+const struct fleet_form *fleet_next_below(const struct fleet_size *fleet)
+{
+    const struct fleet_form *best = &fleet->forms[fleet->best];
+    const struct fleet_form *found = best->fewer > 0 ? best : NULL;
+    uint32_t most = best->fewer * best->gpus;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        uint32_t gpus = form->fewer * form->gpus;
+        if (form->candidate == best->candidate && strcmp(form->weights, best->weights) == 0 &&
+            !form->is_twin && gpus > most && gpus < best->servers * best->gpus) {
+            found = form;
+            most = gpus;
+        }
+    }
+    return found;
 }
 
 /* ---- of a machine ---- */
@@ -282,15 +321,15 @@ static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
 }
 
 /* Of two forms that do not hold the rate, the one that was tried and comes nearer says more. */
-static bool is_better_form(const struct fleet_form *a, const struct fleet_form *b)
+static bool is_better_form(const struct fleet_size *fleet, const struct fleet_form *a,
+                           const struct fleet_form *b)
 {
     bool holds = a->servers > 0, other = b->servers > 0;
-    bool tried = a->fewer > 0, other_tried = b->fewer > 0;
+    double lacks = fleet_short(fleet, a), other_lacks = fleet_short(fleet, b);
     return holds != other         ? holds
            : holds                ? is_cheaper(a, b)
-           : tried != other_tried ? tried
-           : tried ? a->grid.violation[a->fewer - 1] < b->grid.violation[b->fewer - 1]
-                   : a->gpus > b->gpus;
+           : lacks != other_lacks ? lacks < other_lacks
+                                  : a->gpus > b->gpus;
 }
 
 void fleet_size_choose(struct fleet_size *fleet)
@@ -302,7 +341,7 @@ void fleet_size_choose(struct fleet_size *fleet)
     fleet->best = FLEET_NONE;
     for (uint32_t i = 0; i < fleet->count; i++) {
         bool better = fleet->best == FLEET_NONE ||
-                      is_better_form(&fleet->forms[i], &fleet->forms[fleet->best]);
+                      is_better_form(fleet, &fleet->forms[i], &fleet->forms[fleet->best]);
         fleet->best = fleet->forms[i].servers > 0 && better ? i : fleet->best;
     }
 }
@@ -313,7 +352,9 @@ uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine)
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         bool here = strcmp(form->candidate->machine, machine) == 0;
-        best = here && (best == FLEET_NONE || is_better_form(form, &fleet->forms[best])) ? i : best;
+        best = here && (best == FLEET_NONE || is_better_form(fleet, form, &fleet->forms[best]))
+                   ? i
+                   : best;
     }
     return best;
 }

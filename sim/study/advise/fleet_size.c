@@ -18,22 +18,33 @@ static const double further = 2, too_dear = 4;
 /* Few requests are wrong by this share of a limit at times. */
 static const double nearly = 0.15;
 
+/* Requests at this share of what a server answers at most hardly meet each other. */
+static const double hardly = 0.01;
+
 /* What the tries of a round serve. */
 enum fleet_what {
     FLEET_AT_ONCE, /* cheap: one server, a few requests at once */
-    FLEET_ALONE,   /* one server with the share of the rate that the most servers would have */
+    FLEET_ALONE,   /* one server whose requests hardly meet each other */
     FLEET_BRIEF,   /* so many servers: do they hold the rate, as far as few requests tell? */
-    FLEET_FULL,    /* the answer, and cheaper servers that nearly hold, until figures are known */
+    FLEET_FULL,    /* as `simulate` runs them: what may be shown, and servers that nearly hold */
 };
 
 struct sizing {
     struct fleet_size *fleet;
     const struct fleet_options *options;
     struct sources *sources;
-    bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
     bool any;             /* has one been run? */
 };
+
+/* One server whose requests hardly meet each other, and not more often than of the most servers. */
+static bool set_alone(const struct fleet_size *fleet, const struct fleet_form *form,
+                      struct scenario *out, struct error *why)
+{
+    double rate = fmin(hardly * form->most, fleet->rate / form->most_servers);
+    return fleet_scenario(fleet, form, 1, out, why) &&
+           scenario_values_set(&out->values, "rate", rate, why);
+}
 
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
@@ -49,8 +60,7 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
                               out, why) &&
                capacity_set_draw(out, value, form->grid.count, why);
     case FLEET_ALONE:
-        return fleet_scenario(fleet, form, 1, out, why) &&
-               scenario_values_set(&out->values, "rate", fleet->rate / form->most_servers, why);
+        return set_alone(fleet, form, out, why);
     default:
         return fleet_scenario(fleet, form, 1, out, why) && capacity_set_at_once(out, why);
     }
@@ -67,6 +77,14 @@ static void tell(const struct sizing *sizing)
     if (study->on_progress != NULL) {
         study->on_progress(done, sizing->fleet->count, "forms of servers", study->context);
     }
+}
+
+/* The best form of its machine, or the answer's twin: it has to hold as an answer does. */
+static bool fleet_leads(const struct fleet_size *fleet, uint32_t line)
+{
+    const struct fleet_form *form = &fleet->forms[line];
+    return form->servers > 0 && (fleet_best_on(fleet, form->candidate->machine) == line ||
+                                 (form->is_twin && line == fleet->best + 1));
 }
 
 static bool fleet_take(uint32_t line, uint32_t value, struct result *result, void *context,
@@ -88,16 +106,23 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     case FLEET_ALONE:
         form->alone = violation > 0 && !notes_have(result->notes, NOTE_too_close) ? ALONE_MISSES
                                                                                   : ALONE_HOLDS;
+        result_release(&form->idle);
+        form->idle = *result;
+        result_init(result);
         break;
     case FLEET_BRIEF:
     case FLEET_FULL:
         if (value >= form->grid.count && violation <= TARGET_AMPLE) {
             break;
         }
-        value = value < form->grid.count ? value : form->servers - 1;
+        if (value >= form->grid.count) {
+            capacity_note_draw(result);
+            value = form->servers - 1;
+        }
         if (sizing->what == FLEET_FULL) {
             *(violation > 0 ? &form->missed : &form->full) = value + 1;
-            form->within = line == sizing->fleet->best ? form->most_servers : form->within;
+            form->within = fleet_leads(sizing->fleet, line) && !form->is_twin ? form->most_servers
+                                                                              : form->within;
             form->searched = true;
         }
         grid_put(&form->grid, value, violation);
@@ -132,22 +157,46 @@ static bool nearly_holds(const struct fleet_size *fleet, const struct fleet_form
            fleet_cost(form, form->fewer) <= fleet_found_on(fleet, form);
 }
 
+/* Is it told what so many servers of the form miss, and is more than a queue that grows? */
+static bool tells_miss(const struct fleet_size *fleet, uint32_t line)
+{
+    const struct fleet_form *form = &fleet->forms[line];
+    const struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
+    bool twin = best != NULL && form->is_twin && form == best + 1 && form->fewer == best->servers;
+    bool below = best != NULL && fleet_is_sure(fleet, best) && form == fleet_next_below(fleet);
+    bool nearest = form->servers == 0 && fleet_best_on(fleet, form->candidate->machine) == line;
+    return form->fewer > 0 && !fleet_miss_is_sure(fleet, form) && (twin || below || nearest);
+}
+
+static uint32_t next_full(const struct fleet_size *fleet, uint32_t line, uint32_t *values)
+{
+    struct fleet_form *form = &fleet->forms[line];
+    bool leading = fleet_leads(fleet, line);
+    values[0] = form->servers - 1;
+    if (leading && form->full != form->servers) {
+        return 1;
+    }
+    if (leading && form->drawn != form->servers) {
+        form->drawn = form->servers;
+        uint32_t draws = capacity_draws(fleet_holds(form), form->grid.count, values);
+        if (draws > 0) {
+            return draws;
+        }
+    }
+    values[0] = form->fewer - 1;
+    return nearly_holds(fleet, form) || tells_miss(fleet, line);
+}
+
 static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct sizing *sizing = context;
     struct fleet_form *form = &sizing->fleet->forms[line];
-    bool open = line == sizing->fleet->best && form->full != form->servers;
     values[0] = 0;
     switch (sizing->what) {
     case FLEET_BRIEF:
         return form->searched ? next_within(form, values) : 0;
     case FLEET_FULL:
-        values[0] = (open ? form->servers : form->fewer) - 1;
-        if (line == sizing->fleet->best && !open && form->drawn != form->servers) {
-            form->drawn = form->servers;
-            return capacity_draws(fleet_holds(form), form->grid.count, values);
-        }
-        return open || nearly_holds(sizing->fleet, form);
+        return next_full(sizing->fleet, line, values);
     case FLEET_ALONE:
         return form->alone == ALONE_ASKED;
     default:
@@ -160,12 +209,12 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
     bool rough = what == FLEET_AT_ONCE;
-    const struct stream_question question =
-        targets_question(&sizing->options->targets, STREAM_FEWEST);
+    const struct stream_question question = targets_question(
+        &sizing->options->targets, what == FLEET_ALONE ? CAPACITY_IDLE : STREAM_FEWEST);
     const struct rounds rounds = {
         .lines = sizing->fleet->count,
         .once = rough || what == FLEET_ALONE || what == FLEET_FULL,
-        .question = sizing->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
+        .question = sizing->fleet->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
         .rough = rough,
         .study = &sizing->options->study,
         .sources = sizing->sources,
@@ -283,7 +332,7 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
     return likely;
 }
 
-/* Forms that missed a limit are asked whether their requests do so alone. */
+/* Do requests alone miss a limit? Then no number of servers holds. */
 static bool ask_alone(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -294,11 +343,13 @@ static bool ask_alone(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Does a form miss a limit with servers whose queue does not grow? */
-static bool misses_calmly(const struct fleet_form *form)
+/* Is a form asked of requests alone before more of its servers are tried? Of requests without end a few tell. */
+static bool asks_alone(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct result *misses = fleet_misses(form);
-    return misses != NULL && result_number(misses, COLUMN(queue_grows)) == 0;
+    bool calm = misses != NULL && result_number(misses, COLUMN(queue_grows)) == 0;
+    return form->alone == ALONE_UNKNOWN &&
+           (fleet->is_stream ? targets_limit_times(&fleet->targets) : calm);
 }
 
 /* The form that is probably the cheapest is searched, and as soon as another one is, that one, until each
@@ -313,7 +364,7 @@ static bool find_any(struct sizing *sizing, struct error *why)
             double most;
             struct fleet_form *likely = find_likely(fleet, i, &most);
             any = any || likely != NULL;
-            if (likely != NULL && likely->alone == ALONE_UNKNOWN && misses_calmly(likely)) {
+            if (likely != NULL && asks_alone(fleet, likely)) {
                 likely->alone = ALONE_ASKED;
             } else if (likely != NULL) {
                 good = begin_brief(fleet, likely, servers_for(likely, most), why);
@@ -356,9 +407,9 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
     return true;
 }
 
-/* As many servers of the answer as few requests tell are run until their figures are known, and so are those
- * that nearly hold, on every machine. Where the answer's do not hold the rate then, more are tried, or another
- * form that costs no more than these; and where they do, their twin. */
+/* Servers of a machine's best form, as many as few requests tell, are run as `simulate` runs them, and so are
+ * those that nearly hold. Where the former do not hold the rate then, more are tried, or another form that costs
+ * no more than these; and where the answer's do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -367,7 +418,7 @@ static bool confirm(struct sizing *sizing, struct error *why)
         good = compare(sizing, why);
         fleet_size_choose(fleet);
         sizing->any = false; /* run at length in this round */
-        good = good && (!sizing->is_stream || fleet_try(sizing, FLEET_FULL, why));
+        good = good && (!fleet->is_stream || fleet_try(sizing, FLEET_FULL, why));
         if (good && !sizing->any) {
             bool begun = false;
             good = fleet->best == FLEET_NONE || begin_twin(&fleet->forms[fleet->best], &begun, why);
@@ -388,11 +439,10 @@ bool fleet_size_run(const struct scenario *scenario, const struct fleet_options 
     *out =
         (struct fleet_size){.best = FLEET_NONE, .rate = options->rate, .targets = options->targets};
     out->most_gpus = options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS;
-    bool good = scenario_copy(scenario, &asked, why) &&
-                capacity_set_stream(&asked, &sizing.is_stream, why) &&
-                fleet_list_forms(&asked, options, out, why) &&
-                fleet_try(&sizing, FLEET_AT_ONCE, why) && find_any(&sizing, why) &&
-                confirm(&sizing, why);
+    bool good =
+        scenario_copy(scenario, &asked, why) && capacity_set_stream(&asked, &out->is_stream, why) &&
+        fleet_list_forms(&asked, options, out, why) && fleet_try(&sizing, FLEET_AT_ONCE, why) &&
+        find_any(&sizing, why) && confirm(&sizing, why);
     fleet_size_choose(out);
     scenario_release(&asked);
     return good;
@@ -403,6 +453,7 @@ void fleet_size_release(struct fleet_size *fleet)
     for (uint32_t i = 0; i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
         runs_release(form);
+        result_release(&form->idle);
         scenario_release(&form->scenario);
     }
     free(fleet->forms);
@@ -418,4 +469,16 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
            (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
            (servers == 1 || form->routing == ROUTINGS ||
             scenario_values_set(&out->values, "routing", form->routing, why));
+}
+
+bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form *form,
+                         struct scenario *out, struct error *why)
+{
+    const struct result *misses = fleet_misses(form);
+    if (form->alone == ALONE_MISSES) {
+        return set_alone(fleet, form, out, why);
+    }
+    return fleet_scenario(fleet, form, form->fewer, out, why) &&
+           (!notes_have(misses->notes, NOTE_other_draw) ||
+            scenario_values_set(&out->values, "seed", result_number(misses, COLUMN(seed)), why));
 }

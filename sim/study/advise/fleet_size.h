@@ -13,8 +13,9 @@
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
  * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
- * less than four times the cheapest, with as many servers as cost no more. Then of more, until figures are known: of the answer, which has to hold there,
- * too, and of servers that nearly hold, on every machine.
+ * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it: of the
+ * best form of each machine and of the answer's twin, which have to hold there, too, and in other draws
+ * (capacity.h); of servers that nearly hold; and of those whose miss is told. Figures are shown of no others.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
  * server answers at most. */
@@ -61,11 +62,12 @@ struct fleet_form {
     bool decided;    /* it holds, misses, or costs more */
     uint32_t within; /* servers up to this many may be tried so far */
     enum fleet_alone alone;
+    struct result idle;  /* that told it; owned */
     struct grid grid;    /* of the number of servers, less one */
     struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */
     uint32_t servers;    /* that hold the rate; 0: none do */
-    uint32_t full;       /* servers that held until their figures were known, */
+    uint32_t full;       /* servers that held as `simulate` runs them, */
     uint32_t missed;     /* and that did not; 0: none */
     uint32_t drawn;      /* that were asked in other draws (capacity.h); 0: none */
     bool ample;          /* and meet each limit on a time by a tenth */
@@ -79,6 +81,7 @@ struct fleet_size {
     uint32_t count;
     uint32_t best; /* a form; FLEET_NONE: none holds the rate */
     double rate;
+    bool is_stream; /* the requests go on without end */
     struct targets targets;
     uint32_t most_gpus; /* of a machine, that were looked at */
 };
@@ -95,9 +98,26 @@ double fleet_cost(const struct fleet_form *form, uint32_t servers);
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     struct scenario *out, struct error *why);
 
-/* The run that holds the rate, or NULL; and that of the most servers among those that miss a limit. */
+/* The scenario of fleet_misses(), if that may be told. The same holds of it. */
+bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form *form,
+                         struct scenario *out, struct error *why);
+
+/* The run that holds the rate, or NULL; and that of requests alone, if they miss a limit, or else of the most
+ * servers among those that miss one. */
 const struct result *fleet_holds(const struct fleet_form *form);
 const struct result *fleet_misses(const struct fleet_form *form);
+
+/* Does it hold the rate as an answer has to? And may it be told what fleet_misses() misses: do requests alone, or
+ * does the queue grow, or is the run that of `simulate`? */
+bool fleet_is_sure(const struct fleet_size *fleet, const struct fleet_form *form);
+bool fleet_miss_is_sure(const struct fleet_size *fleet, const struct fleet_form *form);
+
+/* By how much fleet_misses() misses a limit, as a share of it; infinity: nothing does. */
+double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form);
+
+/* The form of the answer's system with the most GPUs that miss a limit, below the answer's; NULL: none was
+ * tried. */
+const struct fleet_form *fleet_next_below(const struct fleet_size *fleet);
 
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
 

@@ -56,6 +56,12 @@ bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count
            scenario_values_set(&scenario->values, "seed", seed + value - count + 1, why);
 }
 
+void capacity_note_draw(struct result *result)
+{
+    int64_t seed = result_cell(result, COLUMN(seed))->integer;
+    result_note(result, note_make(NOTE_other_draw, note_whole((uint64_t)seed)));
+}
+
 bool capacity_set_at_once(struct scenario *scenario, struct error *why)
 {
     const struct node *workload = made_up(scenario);

@@ -35,6 +35,12 @@ uint32_t capacity_draws(const struct result *holds, uint32_t count, uint32_t *va
 bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count,
                        struct error *why);
 
+/* Note on a draw that it is one. */
+void capacity_note_draw(struct result *result);
+
+/* Requests that tell what a server misses that has nothing else to do. */
+enum { CAPACITY_IDLE = 250 };
+
 /* Let a few requests come at once. */
 bool capacity_set_at_once(struct scenario *scenario, struct error *why);
 

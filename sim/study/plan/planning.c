@@ -232,7 +232,10 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     if (draws && targets_violation(&planning->options.targets, result) <= TARGET_AMPLE) {
         return true;
     }
-    value = draws ? search->found : value;
+    if (draws) {
+        capacity_note_draw(result);
+        value = search->found;
+    }
     bool close = search_is_close(search, value);
     result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
@@ -445,15 +448,6 @@ static void begin_near(struct search *search, bool rough, double rate, uint32_t 
     grid_near(&search->grid, search_value_at(search, rate), reach, close);
 }
 
-static bool limits_times(const struct targets *targets)
-{
-    bool limits = false;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        limits = limits || targets->all[i].column->unit == UNIT_MS;
-    }
-    return limits;
-}
-
 static bool guess_take(uint32_t line, uint32_t value, struct result *result, void *context,
                        struct error *why)
 {
@@ -461,7 +455,7 @@ static bool guess_take(uint32_t line, uint32_t value, struct result *result, voi
     struct search *search = planning_line(planning, line);
     const struct scenario *scenario = &search->candidate->scenario;
     bool evicts = capacity_has_sessions(scenario) && !search->candidate->traits.tiers;
-    bool usual = evicts || limits_times(&planning->options.targets);
+    bool usual = evicts || targets_limit_times(&planning->options.targets);
     (void)value;
     (void)why;
     begin_near(search, planning->options.rough,

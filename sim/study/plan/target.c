@@ -291,6 +291,15 @@ bool targets_add_service(bool timed, struct targets *targets, struct error *why)
            add_unjudged("requests_left_out<=0", targets, why);
 }
 
+bool targets_limit_times(const struct targets *targets)
+{
+    bool limits = false;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        limits = limits || targets->all[i].column->unit == UNIT_MS;
+    }
+    return limits;
+}
+
 /* ---- how certain it is ---- */
 
 bool target_is_near(const struct target *target, const struct result *result)

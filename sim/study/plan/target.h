@@ -59,6 +59,9 @@ bool target_serves(const struct target *target);
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, const struct column *column);
 
+/* Does any bound a time? */
+bool targets_limit_times(const struct targets *targets);
+
 /* Add what a server has to meet whatever was asked for, unless targets judge it: it must answer every
  * request, and if it is `timed` keep its queue bounded. Requests that arrive faster than they are answered
  * can meet every other target if there are few of them, and a full batch has the most tokens a second. */

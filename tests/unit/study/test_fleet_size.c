@@ -87,12 +87,16 @@ static void every_form_is_decided_by_its_own_runs(void **state)
         assert_true(form->servers > 0 ? fleet_cost(form, form->servers) >= cost
                                       : form->fewer >= affordable);
         assert_true(form->servers == 0 || form->fewer == form->servers - 1);
-        assert_true(i != fleet->best || form->full == form->servers);
+        assert_true(i != fleet->best || fleet_is_sure(fleet, form));
     }
+    const struct fleet_form *below = fleet_next_below(fleet);
+    assert_ptr_equal(below, &fleet->forms[fleet->best]);
+    assert_int_equal(below->missed, below->fewer); /* what it misses is what `simulate` says */
     release(&asked);
 }
 
-/* Two GPUs are two servers or one: both hold the rate at one price, and two answer sooner. */
+/* Two GPUs are two servers or one: both hold the rate at one price, and two answer sooner. That one holds is
+ * known of few requests only. */
 static void forms_of_one_machine_tie(void **state)
 {
     struct asked asked;
@@ -106,6 +110,8 @@ static void forms_of_one_machine_tie(void **state)
     assert_true(result_number(fleet_holds(two), COLUMN(ttft_p99_ms)) <
                 result_number(fleet_holds(one), COLUMN(ttft_p99_ms)));
     assert_ptr_equal(&asked.fleet.forms[asked.fleet.best], two);
+    assert_true(fleet_is_sure(&asked.fleet, two));
+    assert_false(fleet_is_sure(&asked.fleet, one));
     release(&asked);
 }
 
@@ -206,6 +212,12 @@ static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state
         assert_true(form->decided);
         assert_true(i == fleet->best || form->within * form->gpus <= 32);
         assert_true(!slow || form->servers == 0);
+        if (form->alone == ALONE_MISSES) { /* a few requests, that do not meet */
+            assert_true(result_number(&form->idle, COLUMN(requests)) < STREAM_FEWEST);
+            assert_true(result_number(&form->idle, COLUMN(queue_ms)) <
+                        0.1 * result_number(&form->idle, COLUMN(ttft_ms)));
+            assert_ptr_equal(fleet_misses(form), &form->idle);
+        }
     }
     assert_true(alone > 0);
     release(&asked);
