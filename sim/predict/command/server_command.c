@@ -466,7 +466,10 @@ static const char *behind_image(const struct server_program *program, const char
     for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word, NULL);
          behind = is_option(word)) {
         if (may_be_image(program, word, behind)) {
-            return at;
+            const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
+            bool shell = fnmatch("bash *", next, 0) == 0 || fnmatch("sh *", next, 0) == 0 ||
+                         fnmatch("/bin/*sh *", next, 0) == 0;
+            return shell ? NULL : at;
         }
     }
     return NULL;

@@ -656,6 +656,13 @@ static const struct {
     {"a log of PowerShell's", "x.log", "\xff\xfev", "x.log: the text is in UTF-16\n"},
     {"words that stand for a variable that is set", "x.sh", "TP=2\nvllm serve m ${TP:+-tp $TP}\n",
      "x.sh:2: '${TP:+-tp' stands without an option"},
+    {"an image whose own command a shell replaces", "x.sh",
+     "docker run vllm:0.1.7 bash -c \"cd /app && ./run.sh /m\"\n", "x.sh: no line is a server's"},
+    {"KV on the host, by variables", "x.sh", "export TENSORRT_LLM_USE_FLEXKV=1\ntrtllm-serve m\n",
+     "x.sh:1: 'TENSORRT_LLM_USE_FLEXKV': KV in host memory is not modelled for it"},
+    {"a version of Red Hat's server", "x.yaml",
+     "a:\n- image: registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.0.0\n  command: [vllm, serve, m]\n",
+     "model=m system=vllm"},
     {"a script in a ConfigMap", "x.yaml",
      "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
      "\n  command: [bash, /run.sh]\n",
