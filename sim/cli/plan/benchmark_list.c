@@ -57,28 +57,28 @@ static bool set_list(const struct point *point, const struct result *result,
     return node_set(scenario->root, "workload", text, why);
 }
 
-struct sent {
+struct listed {
     int64_t at_ns;
     const struct request *request;
 };
 
-static int compare_sent(const void *a, const void *b)
+static int compare_listed(const void *a, const void *b)
 {
-    const struct sent *first = a, *second = b;
+    const struct listed *first = a, *second = b;
     int later = (first->at_ns > second->at_ns) - (first->at_ns < second->at_ns);
     return later != 0 ? later
                       : (first->request > second->request) - (first->request < second->request);
 }
 
 /* The client makes a prompt of its hashes alone, so that each chunk needs one: a new one if no other has it. */
-static void write_sent(const struct requests *requests, const struct sent *sent,
-                       uint32_t hash_tokens, uint64_t *fresh, FILE *out)
+static void write_listed(const struct requests *requests, const struct listed *listed,
+                         uint32_t hash_tokens, uint64_t *fresh, FILE *out)
 {
-    const struct request *request = sent->request;
+    const struct request *request = listed->request;
     const uint32_t *chunks = request_chunks(requests, request);
     fprintf(out,
             "{\"timestamp\": %lld, \"input_length\": %u, \"output_length\": %u, \"hash_ids\": [",
-            llround((double)sent->at_ns / 1e6), request->prompt, request->output);
+            llround((double)listed->at_ns / 1e6), request->prompt, request->output);
     for (uint32_t i = 0; i <= (request->prompt - 1) / hash_tokens; i++) {
         fprintf(out, "%s%" PRIu64, i > 0 ? ", " : "", i < request->chunks ? chunks[i] : (*fresh)++);
     }
@@ -86,16 +86,16 @@ static void write_sent(const struct requests *requests, const struct sent *sent,
 }
 
 /* Those that the run of the list answered, by when they came. */
-static bool write_requests(const struct point *point, const struct result *ran, const char *path,
+static bool write_replayed(const struct point *point, const struct result *ran, const char *path,
                            struct benchmark_list *out, struct error *why)
 {
     const struct requests *requests = point->requests;
     uint64_t most = point_taken_tokens(point), fresh = requests->ids.count, row = 0;
     struct output file;
-    struct sent *sent = array_zeroed(requests->count, sizeof *sent, why);
+    struct listed *listed = array_zeroed(requests->count, sizeof *listed, why);
     out->hash_tokens = requests->chunk_tokens > 0 ? requests->chunk_tokens : UNSHARED_TOKENS;
-    if (sent == NULL || !output_open(path, &file, why)) {
-        free(sent);
+    if (listed == NULL || !output_open(path, &file, why)) {
+        free(listed);
         return false;
     }
     for (size_t i = 0; i < requests->count; i++) {
@@ -105,14 +105,14 @@ static bool write_requests(const struct point *point, const struct result *ran, 
         }
         const struct result_request *served = &ran->requests[row++];
         if (served->end_ns >= 0) {
-            sent[out->count++] = (struct sent){served->arrived_ns, request};
+            listed[out->count++] = (struct listed){served->arrived_ns, request};
         }
     }
-    qsort(sent, out->count, sizeof *sent, compare_sent);
+    qsort(listed, out->count, sizeof *listed, compare_listed);
     for (uint64_t i = 0; i < out->count; i++) {
-        write_sent(requests, &sent[i], out->hash_tokens, &fresh, file.file);
+        write_listed(requests, &listed[i], out->hash_tokens, &fresh, file.file);
     }
-    free(sent);
+    free(listed);
     return output_commit(&file, why);
 }
 
@@ -165,7 +165,7 @@ bool benchmark_list_write(const struct scenario *scenario, const struct result *
     if (!good) {
         return false;
     }
-    good = write_requests(&point, &ran, path, out, why) && scenario_copy(scenario, file, why) &&
+    good = write_replayed(&point, &ran, path, out, why) && scenario_copy(scenario, file, why) &&
            set_file(&point, path, out->hash_tokens, file, why);
     point_release(&point);
     result_release(&ran);
