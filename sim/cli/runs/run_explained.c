@@ -206,7 +206,17 @@ static void print_times(const struct result *result, double before, double after
     struct time_share later[PART_COUNT + 4] = {{"decoding", waited(result, "decode") / after},
                                                {"prompts of others", fmax(0, others) / after},
                                                {"the API process", (api - api_before) / after}};
-    print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)), first, out);
+    if (serving_grows(result)) {
+        fprintf(
+            out,
+            "The queue grows without bound: of %.3g requests a second, %.3g are answered. First "
+            "tokens take the longer, the longer that lasts ('spillway plan --maximise rate' finds "
+            "a rate that holds).",
+            result_number(result, COLUMN(requests_in_per_s)),
+            result_number(result, COLUMN(requests_out_per_s)));
+    } else {
+        print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)), first, out);
+    }
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = pipeline_part_names[part];
         later[3 + part] = (struct time_share){name, waited(result, name) / after};
@@ -296,7 +306,7 @@ static void write_served(const struct point *point, const struct explanation *ex
             after += (double)(request->end_ns - request->first_token_ns);
         }
     }
-    if (before <= 0 || explanation->count == 0) {
+    if (before <= 0) {
         fputs("No request was answered.", out);
         return;
     }
@@ -307,7 +317,11 @@ static void write_served(const struct point *point, const struct explanation *ex
         const struct explain_time *time = &explanation->times[i];
         print_helps(explanation, time, time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT", out);
     }
-    print_guesses(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT", out);
+    print_guesses(explanation,
+                  explanation->count > 1  ? "TTFT or TPOT"
+                  : serving_grows(result) ? "TPOT"
+                                          : "TTFT",
+                  out);
 }
 
 /* ---- a server's memory ---- */

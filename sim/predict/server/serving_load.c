@@ -321,7 +321,9 @@ void serving_write_steady(const struct requests *requests, const struct served *
     if (window->grows) {
         result_note(result, note_plain(NOTE_queue_grows));
     } else if (!window->known) {
-        result_note(result, note_make(NOTE_not_known, note_whole(counted)));
+        result_note(result, note_make(NOTE_not_known, note_whole(counted),
+                                      note_real(100 * fmin(window->means_wide, 1)),
+                                      note_real(100 * fmin(window->tails_wide, 1))));
     }
     if (!window->grows && !as_asked && window->asked > 0) {
         result_note(result, note_make(NOTE_rate_drawn, note_real(window->rate.value),

@@ -21,6 +21,12 @@ void serving_write_steady(const struct requests *requests, const struct served *
 bool serving_stream_grows(const struct point *point, const struct requests *requests,
                           const struct served *all, int64_t end_ns, bool *grows, struct error *why);
 
+/* Does its queue grow without bound? Then times to a first token are only as long as the run. */
+static inline bool serving_grows(const struct result *result)
+{
+    return result_cell(result, COLUMN(queue_grows))->integer > 0;
+}
+
 /* Does the server hold requests back? It does if the median wait in the queue is more than half of
  * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.
  * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or

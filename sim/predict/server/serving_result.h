@@ -23,6 +23,7 @@ struct serving_window {
     bool known;                     /* the figures are, to the precision that is wanted */
     bool close;                     /* a figure's interval reaches a limit that was asked about */
     struct estimate rate, ttft_p99; /* requests a second that end; ns */
+    double means_wide, tails_wide;  /* half-widths of the figures known least, as shares of them */
     double asked;                   /* requests a second; 0: of clients */
     bool brief;                     /* only a question is answered: how many come is hardly known */
 };

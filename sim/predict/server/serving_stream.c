@@ -183,24 +183,30 @@ static uint32_t find_warm_up(const struct series *series, uint32_t count)
     return most;
 }
 
-/* How many times as wide the interval is as it may be. */
-static double too_wide(const struct estimate *estimate, double share)
+/* Half of the widest interval of these figures, as a share of the figure. */
+static double widest_half(struct stream_times *times, const struct column *const *columns)
 {
-    return estimate->half > 0 ? estimate->half / (share * estimate->value) : 0;
+    struct estimate figure;
+    double wide = 0;
+    for (; *columns != NULL; columns++) {
+        stream_times_of(times, *columns, &figure);
+        wide = fmax(wide, figure.half > 0 ? figure.half / figure.value : 0);
+    }
+    return wide;
 }
 
-/* The means and the tail that are known least: 1 or less is enough. */
+/* How many times as wide as they may be the intervals of the means and tails are that a table shows. */
 static double find_precision(const struct point *point, struct stream_times *times,
                              struct serving_window *window)
 {
-    struct estimate mean = {.value = 0}, pace = mean;
-    stream_times_of(times, COLUMN(ttft_ms), &mean);
-    stream_times_of(times, COLUMN(tpot_ms), &pace);
+    const struct column *const means[] = {COLUMN(ttft_ms), COLUMN(tpot_ms), NULL};
+    const struct column *const tails[] = {COLUMN(ttft_p99_ms), COLUMN(tpot_p99_ms), NULL};
     stream_times_of(times, COLUMN(ttft_p99_ms), &window->ttft_p99);
     window->rate = stream_times_rate(times, window);
-    double wide = fmax(fmax(too_wide(&mean, of_means), too_wide(&pace, of_means)),
-                       too_wide(&window->ttft_p99, of_tails));
-    return point->workload.clients > 0 ? fmax(wide, too_wide(&window->rate, of_means)) : wide;
+    double rate = point->workload.clients > 0 ? window->rate.half / window->rate.value : 0;
+    window->means_wide = fmax(widest_half(times, means), rate);
+    window->tails_wide = widest_half(times, tails);
+    return fmax(window->means_wide / of_means, window->tails_wide / of_tails);
 }
 
 /* Do requests wait for room, by the medians (serving_saturated())? */

@@ -3,6 +3,7 @@
 
 #include "core/array.h"
 #include "predict/answer.h"
+#include "predict/server/serving_load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,9 @@ bool explain_run(const struct point *point, const struct run_context *context,
         return false;
     }
     for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {
-        bool has = result_number(&out->result, columns[i]) > 0;
+        /* Where the queue grows, TTFT is only the length of the run. */
+        bool queued = columns[i] == COLUMN(ttft_ms) && serving_grows(&out->result);
+        bool has = !queued && result_number(&out->result, columns[i]) > 0;
         ok = !has || explain_read_time(&point->setup, &ranges, columns[i], out, why);
     }
     run_ranges_release(&ranges);
