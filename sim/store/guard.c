@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/text.h"
 #include "store/database.h"
 #include "store/schema.h"
 
@@ -29,8 +28,6 @@ void guard_begin(struct store *store)
     sqlite3_limit(store->database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_exec(store->database, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
-
-/* ---- what the file holds ---- */
 
 /* Does the statement make plain columns and the table's key, whatever version's? A constraint, an
  * expression or a generated column has a parenthesis, or is UNIQUE. */
@@ -82,59 +79,6 @@ bool guard_check(struct store *store, bool whole, struct error *why)
          table++) {
         good = database_has(store, table->name, NULL) ||
                error_set(why, store->path, 0, "is damaged: the table '%s' is missing", table->name);
-    }
-    return good;
-}
-
-/* ---- values ---- */
-
-enum { LONGEST_TEXT = 1 << 16 }; /* bytes: more than any text of a cell */
-
-/* The first value of a table that is not of its column's type, too long, no JSON where that is kept, or a
- * key that is null: the key of its row, and its column. */
-static char *find_fault(const struct schema_table *table, struct error *why)
-{
-    struct text_file file;
-    const char *name, *type, *key = schema_column(table, 0, &type);
-    bool good = text_open(&file, why);
-    if (good) {
-        fprintf(file.out, "SELECT %s, CASE", table == schema_tables ? "run" : key);
-    }
-    for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
-        fprintf(file.out, " WHEN typeof(%s) NOT IN (%slower('%s'))", name, i > 0 ? "'null', " : "",
-                type);
-        if (strcmp(type, "TEXT") == 0) {
-            fprintf(file.out, " OR length(%s) > %d", name, LONGEST_TEXT);
-        }
-        bool own = table == schema_tables && i < column_count;
-        if (own ? column_rows[i]->holds != HOLDS_VALUE
-                : strcmp(name, "scenario") == 0 || strcmp(name, "parameters") == 0) {
-            fprintf(file.out, " OR NOT (%s = '' OR json_valid(%s))", name, name);
-        }
-        fprintf(file.out, " THEN '%s'", name);
-    }
-    if (good) {
-        fprintf(file.out, " END AS fault FROM main.%s WHERE fault IS NOT NULL LIMIT 1",
-                table->name);
-    }
-    return text_close(&file, good, why);
-}
-
-bool values_check(struct store *store, struct error *why)
-{
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        sqlite3_stmt *row = NULL;
-        bool found = false;
-        good = database_prepare_own(store, find_fault(table, why), &row, why) &&
-               database_step(store, row, &found, why);
-        if (good && found) {
-            const char *key = (const char *)sqlite3_column_text(row, 0);
-            good = error_set(why, store->path, 0, "%s %.40s is damaged: '%s' in table '%s'",
-                             sqlite3_column_name(row, 0), key != NULL ? key : "",
-                             sqlite3_column_text(row, 1), table->name);
-        }
-        sqlite3_finalize(row);
     }
     return good;
 }

@@ -18,8 +18,3 @@ void guard_begin(struct store *store);
  * that is not spillway's, and if it should be `whole` at a table that is missing. Columns may be missing
  * or be those of another version. Changes nothing. */
 bool guard_check(struct store *store, bool whole, struct error *why);
-
-/* Look at all values of all tables, before any statement computes with them: SQLite lets a column of
- * numbers hold texts of any length, which cost a picture a minute. Fails at the first value that is not
- * what its column holds, naming its run (or curve, ...), table and column. */
-bool values_check(struct store *store, struct error *why);

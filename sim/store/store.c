@@ -397,7 +397,7 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
-               (is_complete(store) || read_copy(store, why)) && values_check(store, why) &&
+               (is_complete(store) || read_copy(store, why)) &&
                database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {

@@ -1,5 +1,4 @@
-/* Results files from elsewhere: nothing in them runs, no value is taken for another, and none of
- * them makes the program wait. */
+/* Results files from elsewhere: nothing in them runs, and none of them makes the program wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,33 +161,6 @@ static void plain_tables_of_a_user_may_stay(void **state)
     }
 }
 
-/* ---- values ---- */
-
-static void a_value_that_its_column_does_not_hold_is_named(void **state)
-{
-    (void)state;
-#define LONG "printf('%.100000c', 'x')"
-    static const struct {
-        const char *statements, *message;
-    } cases[] = {
-        {"UPDATE runs SET step_us = " LONG, "run r1 is damaged: 'step_us' in table 'runs'"},
-        {"UPDATE runs SET batch = 1.5", "run r1 is damaged: 'batch' in table 'runs'"},
-        {"UPDATE runs SET system = x'00'", "run r1 is damaged: 'system' in table 'runs'"},
-        {"UPDATE runs SET system = " LONG, "run r1 is damaged: 'system' in table 'runs'"},
-        {"INSERT INTO series (run, bin, ms) VALUES ('r1', 1, 'many')",
-         "run r1 is damaged: 'ms' in table 'series'"},
-        {"UPDATE runs SET parts_us = '{'", "run r1 is damaged: 'parts_us' in table 'runs'"},
-        {"UPDATE runs SET scenario = '{\"a\":'", "run r1 is damaged: 'scenario' in table 'runs'"},
-        {"UPDATE curves SET curve = 'c1', parameters = '{'",
-         "curve c1 is damaged: 'parameters' in table 'curves'"},
-        {"INSERT INTO plans (plan, place, tried) VALUES ('p', 0, 'x')",
-         "plan p is damaged: 'tried' in table 'plans'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_refused(cases[i].statements, false, cases[i].message);
-    }
-}
-
 /* ---- journals ---- */
 
 /* A file in WAL mode needs a log beside it even to be read. */
@@ -322,7 +294,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(what_spillway_did_not_make_is_refused_by_its_name),
         IN_FOLDER(plain_tables_of_a_user_may_stay),
-        IN_FOLDER(a_value_that_its_column_does_not_hold_is_named),
         IN_FOLDER(a_journal_that_is_no_file_is_refused),
         IN_FOLDER(a_log_that_cannot_be_made_is_told),
         IN_FOLDER(what_a_log_left_behind_holds_is_looked_at),
