@@ -64,81 +64,33 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
     return choose_harness(host, path, why) && child_read(path, words, out, why);
 }
 
-/* Everything that was written to the file. */
-static char *child_read_all(FILE *file, struct error *why)
+bool child_read(const char *path, const char *const *words, char **out, struct error *why)
 {
-    size_t size;
-    rewind(file);
-    return node_stream(file, "a program's output", NODE_FILE_MOST, &size, why);
-}
-
-/* Take over a two-line complaint as this project's programs print it. */
-static void take_over(char *text, struct error *why)
-{
-    static const char start[] = "spillway: ", expected[] = "  expected: ";
-    text += strspn(text, "\n"); /* gnuplot's own begins with an empty line */
-    size_t skipped = strncmp(text, start, strlen(start)) == 0 ? strlen(start) : 0;
-    size_t length = strcspn(text, "\n");
-    char *next = text + length + (text[length] == '\n');
-    text[length] = '\0';
-    error_set(why, NULL, 0, "%s", text + skipped);
-    if (strncmp(next, expected, strlen(expected)) == 0) {
-        next[strcspn(next, "\n")] = '\0';
-        error_expect(why, "%s", next + strlen(expected));
-    }
-}
-
-static bool failed(const char *path, int status, FILE *complaint, struct error *why)
-{
-    if (WIFSIGNALED(status)) {
-        return error_set(why, path, 0, "was killed: %s", strsignal(WTERMSIG(status)));
-    }
-    char *text = child_read_all(complaint, why);
-    if (text == NULL) {
-        return false;
-    }
-    if (text[0] != '\0') {
-        take_over(text, why);
-    } else {
-        error_set(why, path, 0, "ended with status %d", WEXITSTATUS(status));
-    }
-    free(text);
-    return false;
-}
-
-static bool child_run(const char *path, const char *const *words, FILE *out, FILE *complaint,
-                      struct error *why)
-{
+    FILE *printed = tmpfile();
     int status = 0;
     pid_t child;
+    size_t size;
     posix_spawn_file_actions_t streams;
+    *out = NULL;
+    if (printed == NULL) {
+        return error_set(why, NULL, 0, "no temporary file for what '%.80s' prints: %s", path,
+                         strerror(errno));
+    }
     fflush(NULL);
     posix_spawn_file_actions_init(&streams);
-    posix_spawn_file_actions_adddup2(&streams, fileno(out), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&streams, fileno(complaint), STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&streams, fileno(printed), STDOUT_FILENO);
     int fault = posix_spawnp(&child, path, &streams, NULL, (char *const *)words, environ);
     posix_spawn_file_actions_destroy(&streams);
     if (fault != 0 || waitpid(child, &status, 0) < 0) {
-        return error_set(why, path, 0, "cannot be run: %s", strerror(fault != 0 ? fault : errno));
+        error_set(why, path, 0, "cannot be run: %s", strerror(fault != 0 ? fault : errno));
+    } else if (WIFSIGNALED(status)) {
+        error_set(why, path, 0, "was killed: %s", strsignal(WTERMSIG(status)));
+    } else if (status != 0) {
+        error_set(why, path, 0, "ended with status %d", WEXITSTATUS(status));
+    } else {
+        rewind(printed);
+        *out = node_stream(printed, "a program's output", NODE_FILE_MOST, &size, why);
     }
-    return status == 0 || failed(path, status, complaint, why);
-}
-
-bool child_read(const char *path, const char *const *words, char **out, struct error *why)
-{
-    FILE *printed = tmpfile(), *complaint = tmpfile();
-    bool good = printed != NULL && complaint != NULL;
-    if (!good) {
-        error_set(why, NULL, 0, "cannot create a temporary file for the output of '%.80s': %s",
-                  path, strerror(errno));
-    }
-    good = good && child_run(path, words, printed, complaint, why);
-    *out = good ? child_read_all(printed, why) : NULL;
-    if (printed != NULL) {
-        fclose(printed);
-    }
-    if (complaint != NULL) {
-        fclose(complaint);
-    }
+    fclose(printed);
     return *out != NULL;
 }

@@ -162,7 +162,6 @@ static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE
                         struct error *why)
 {
     char path[4096], folder[4096], from[64], into[64], *printed;
-    struct error fault;
     if (!find_path("plots", script, "gp", path, sizeof path, why) ||
         !find_path("plots", "", "", folder, sizeof folder, why)) {
         return false;
@@ -170,12 +169,11 @@ static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
     snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
     const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
-    if (child_read("gnuplot", arguments, &printed, &fault)) {
+    if (child_read("gnuplot", arguments, &printed, why)) {
         free(printed);
         return true;
     }
-    bool absent = strncmp(fault.found, "cannot be run", strlen("cannot be run")) == 0;
-    error_set(why, NULL, 0, absent ? "gnuplot %s" : "gnuplot failed: %s", fault.found);
+    bool absent = strncmp(why->found, "cannot be run", strlen("cannot be run")) == 0;
     return absent ? error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox") : false;
 }
 
