@@ -105,7 +105,7 @@ static bool validation_read_figure(json_t *object, struct validation_figure *out
     return good && out->median > 0 && samples > 0;
 }
 
-static bool add_stand_in(const char *name, double rate, struct validation *out, struct error *why)
+static bool add_stand_in(const char *name, double rate, struct validation *out)
 {
     struct miniature_stand_ins *to = &out->stand_ins;
     const struct {
@@ -121,7 +121,7 @@ static bool add_stand_in(const char *name, double rate, struct validation *out, 
             return true;
         }
     }
-    return error_set(why, NULL, 0, "the harness reported an unknown stand-in '%s'", name);
+    return false;
 }
 
 /* ---- today's curves ---- */
@@ -148,16 +148,16 @@ static struct validation_curve *curve_named(struct validation *validation, const
 
 /* Points arrive in the order of their sizes. */
 static bool validation_add_point(const char *name, double size, double value,
-                                 struct validation *out, struct error *why)
+                                 struct validation *out)
 {
     struct validation_curve *curve = curve_named(out, name);
-    if (curve == NULL || curve->count == VALIDATION_POINTS ||
-        (curve->count > 0 && size <= curve->size[curve->count - 1])) {
-        return error_set(why, NULL, 0, "the harness reported '%s' at %g out of order", name, size);
+    bool good = curve != NULL && curve->count < VALIDATION_POINTS &&
+                (curve->count == 0 || size > curve->size[curve->count - 1]);
+    if (good) {
+        curve->size[curve->count] = size;
+        curve->value[curve->count++] = value;
     }
-    curve->size[curve->count] = size;
-    curve->value[curve->count++] = value;
-    return true;
+    return good;
 }
 
 /* A copy of the profile with today's curves. It owns nothing. */
@@ -226,58 +226,44 @@ static bool predict(struct validation *validation, enum miniature_id id, const s
     return good;
 }
 
-static int find_mechanism(const char *name)
+/* MINIATURE_COUNT: this site has none of that name. */
+static enum miniature_id find_mechanism(const struct validation *validation, const char *name)
 {
     int id = 0;
-    while (id < MINIATURE_COUNT && strcmp(miniature_kinds[id].name, name) != 0) {
+    while (id < MINIATURE_COUNT &&
+           (strcmp(miniature_kinds[id].name, name) != 0 || !validation_has(validation, id))) {
         id++;
     }
-    return id;
-}
-
-/* Has everything that a prediction reads been measured? */
-static bool knows_all(const struct validation *validation)
-{
-    const struct miniature_stand_ins *known = &validation->stand_ins;
-    bool of_site =
-        validation->shape.site == MINIATURE_GPU
-            ? known->launch > 0
-            : known->copies_whole > 0 && known->copies_rows > 0 && known->attends_whole > 0;
-    return of_site && validation->curve_count > 0;
+    return (enum miniature_id)id;
 }
 
 static bool read_mechanism(json_t *object, const char *name, const struct trace *trace,
                            const struct profile *profile, struct validation *out, struct error *why)
 {
     json_int_t wanted, missed;
-    int id = find_mechanism(name);
-    if (id == MINIATURE_COUNT || !validation_has(out, id) || !knows_all(out)) {
-        return error_set(why, NULL, 0, "the harness reported an unexpected '%s'", name);
-    }
+    enum miniature_id id = find_mechanism(out, name);
     struct validation_row *row = &out->rows[id];
-    if (!validation_read_figure(object, &row->measured) ||
+    if (id == MINIATURE_COUNT || !validation_read_figure(object, &row->measured) ||
         json_unpack(object, "{s:I, s:I, s:F}", "wanted", &wanted, "missed", &missed, "worst",
                     &row->output_error) != 0) {
-        return error_set(why, NULL, 0, "the harness's line about '%s' is incomplete", name);
+        return false;
     }
-    if (!miniature_knows(profile, (enum miniature_id)id, why)) {
+    if (!miniature_knows(profile, id, why)) {
         snprintf(row->absent, sizeof row->absent, "%s", why->found);
         return true;
     }
-    return predict(out, (enum miniature_id)id, trace, profile, wanted, missed, why);
+    return predict(out, id, trace, profile, wanted, missed, why);
 }
 
 /* Read a mechanism that the harness could not run, or that failed. */
-static bool read_absent(const char *name, const char *reason, bool failed, struct validation *out,
-                        struct error *why)
+static bool read_absent(const char *name, const char *reason, bool failed, struct validation *out)
 {
-    int id = find_mechanism(name);
-    if (id == MINIATURE_COUNT || !validation_has(out, id) || reason[0] == '\0') {
-        return error_set(why, NULL, 0, "the harness reported an unknown '%s' as absent", name);
+    enum miniature_id id = find_mechanism(out, name);
+    if (id < MINIATURE_COUNT) {
+        snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
+        out->rows[id].failed = failed;
     }
-    snprintf(out->rows[id].absent, sizeof out->rows[id].absent, "%s", reason);
-    out->rows[id].failed = failed;
-    return true;
+    return id < MINIATURE_COUNT && reason[0] != '\0';
 }
 
 static bool validation_read_line(const char *text, size_t length, const struct trace *trace,
@@ -288,23 +274,19 @@ static bool validation_read_line(const char *text, size_t length, const struct t
     struct validation_figure figure;
     json_t *object = json_loadb(text, length, 0, NULL);
     double size;
-    bool good = true;
-    if (json_unpack(object, "{s:s, s:F}", "curve", &name, "size", &size) == 0 &&
-        validation_read_figure(object, &figure)) {
-        good = validation_add_point(name, size, figure.median, out, why);
-    } else if (json_unpack(object, "{s:s}", "stand_in", &name) == 0 &&
-               validation_read_figure(object, &figure)) {
-        good = add_stand_in(name, figure.median, out, why);
-    } else if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
+    bool good = false;
+    error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80, text);
+    error_expect(why, "lines of JSON, from a harness of the same version as this program");
+    if (json_unpack(object, "{s:s}", "mechanism", &name) == 0) {
         good = read_mechanism(object, name, trace, profile, out, why);
-    } else if (json_unpack(object, "{s:s, s:s}", "absent", &name, "reason", &reason) == 0) {
-        good = read_absent(name, reason, false, out, why);
-    } else if (json_unpack(object, "{s:s, s:s}", "failed", &name, "reason", &reason) == 0) {
-        good = read_absent(name, reason, true, out, why);
-    } else {
-        good = error_set(why, NULL, 0, "the harness printed '%.*s'", length < 80 ? (int)length : 80,
-                         text);
-        error_expect(why, "lines of JSON, from a harness of the same version as this program");
+    } else if (json_unpack(object, "{s:s, s:s}", "absent", &name, "reason", &reason) == 0 ||
+               json_unpack(object, "{s:s, s:s}", "failed", &name, "reason", &reason) == 0) {
+        good = read_absent(name, reason, json_object_get(object, "failed") != NULL, out);
+    } else if (validation_read_figure(object, &figure)) {
+        good = json_unpack(object, "{s:s, s:F}", "curve", &name, "size", &size) == 0
+                   ? validation_add_point(name, size, figure.median, out)
+                   : json_unpack(object, "{s:s}", "stand_in", &name) == 0 &&
+                         add_stand_in(name, figure.median, out);
     }
     json_decref(object);
     return good;

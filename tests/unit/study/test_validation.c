@@ -194,10 +194,10 @@ static void what_a_harness_may_not_say_is_refused(void **state)
     const char *figure = "\"size\":1,\"median\":1,\"p10\":1,\"p90\":1,\"samples\":1}\n";
     char line[256];
     snprintf(line, sizeof line, "{\"curve\":\"host.x\",%s", figure);
-    assert_refused(&fixture, line, "'host.x' at 1");
+    assert_refused(&fixture, line, "host.x");
     snprintf(line, sizeof line, "{\"stand_in\":\"x\",%s", figure);
-    assert_refused(&fixture, line, "stand-in 'x'");
-    assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n", "'lru'");
+    assert_refused(&fixture, line, "stand_in");
+    assert_refused(&fixture, "{\"mechanism\":\"lru\"}\n", "\"lru\"");
     tear_down(&fixture);
 }
 
@@ -253,8 +253,8 @@ static void what_cannot_run_is_absent(void **state)
     assert_string_equal(validation.rows[MINIATURE_STREAM].absent, "it crashed");
     assert_true(validation.rows[MINIATURE_STREAM].failed);
     assert_int_equal(validation.classes[MINIATURE_BY_CPU].count, LAST - 1);
-    assert_refused(&fixture, "{\"absent\":\"full\",\"reason\":\"x\"}\n", "'full' as absent");
-    assert_refused(&fixture, "{\"absent\":\"x\",\"reason\":\"x\"}\n", "'x' as absent");
+    assert_refused(&fixture, "{\"absent\":\"full\",\"reason\":\"x\"}\n", "\"full\"");
+    assert_refused(&fixture, "{\"absent\":\"x\",\"reason\":\"x\"}\n", "\"x\"");
     free(all);
     free(lines);
     tear_down(&fixture);
