@@ -12,6 +12,7 @@
 #include "core/node.h"
 #include "core/quote.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,16 +169,6 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (entry == NULL && args == NULL && command == NULL) {
         return true;
     }
-    const struct node *limits = node_find(map, "resources.limits");
-    for (size_t i = 0; limits != NULL && i < limits->count; i++) {
-        const char *key = limits->children[i]->key;
-        if (key != NULL && (strncmp(key, "nvidia.com/mig", 14) == 0 ||
-                            strcmp(key, "nvidia.com/gpu.shared") == 0)) {
-            error_set(why, map->file, visitor->before + limits->line,
-                      "'%s': a slice of a GPU is not modelled", key);
-            return error_expect(why, "whole GPUs");
-        }
-    }
     struct container_command written = {.line = map->line, .service = service};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
@@ -186,7 +177,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     char *of = interpolated(image->text, service, false);
     const char *tagged = of != NULL ? of : image->text;
     write_setting("image", tagged, written.out);
-    const struct node *memory = node_get(limits, "memory");
+    const struct node *memory = node_find(map, "resources.limits.memory");
     memory = memory != NULL ? memory : node_find(map, "deploy.resources.limits.memory");
     memory = memory != NULL ? memory : node_get(map, "mem_limit");
     if (memory != NULL && memory->kind == NODE_SCALAR) {
@@ -212,6 +203,36 @@ static bool visit_container(const struct node *map, const struct node *image,
         .replicas = replicas,
         .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
     return visit_command(&written, container, visitor->said, why);
+}
+
+/* Does anything ask for a slice of a GPU, or for a machine of another maker? */
+static bool check_machine(const struct node *node, int before, struct error *why)
+{
+    static const char *const slices[] = {"nvidia.com/mig*", "*MIG-[0-9]*", "mig.nvidia.com*",
+                                         "*gpu.shared",     "*/gpumem*",   "*/gpucores",
+                                         "*/gpu-mem*",      "*/vgpu*"};
+    static const char *const others[] = {
+        "amd.com/*",   "habana.ai/*", "google.com/tpu", "gpu.intel.com/*", "aws.amazon.com/neuron*",
+        "huawei.com/*"};
+    const size_t count = sizeof slices / sizeof *slices,
+                 most = count + sizeof others / sizeof *others;
+    const char *key = node->key != NULL ? node->key : "";
+    const char *text = node->kind == NODE_SCALAR ? node->text : "";
+    for (size_t i = 0; i < most; i++) {
+        const char *pattern = i < count ? slices[i] : others[i - count];
+        bool by_key = fnmatch(pattern, key, 0) == 0;
+        if (by_key || fnmatch(pattern, text, 0) == 0) {
+            error_set(why, node->file, before + node->line, "'%s': %s is not modelled",
+                      by_key ? key : text,
+                      i < count ? "a slice of a GPU" : "a machine of this maker");
+            return error_expect(why, "whole GPUs of NVIDIA");
+        }
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < node->count; i++) {
+        good = check_machine(node->children[i], before, why);
+    }
+    return good;
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -266,7 +287,8 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, said->file, why);
         why->line += root == NULL ? visitor.before : 0;
-        good = root != NULL && visit_below(root, visitor, why);
+        good = root != NULL && check_machine(root, visitor.before, why) &&
+               visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {
             visitor.before += at[i] == '\n';

@@ -684,24 +684,14 @@ static bool starts_several(struct server_text *said, const char *line, const cha
     return several || said->loops > 0;
 }
 
-/* Routers are called after the policy of the first, SGLang's, and know prefixes without one. */
-static bool state_routing(struct server_text *said, const char *policy)
+/* A router knows prefixes unless it has another policy. */
+static void assume_router(struct server_text *said)
 {
     struct stated_key *key = &said->keys.all[STATED_ROUTING];
-    for (int i = 0; i < ROUTINGS; i++) {
-        if (routings[i].policy != NULL && strcmp(routings[i].policy, policy) == 0) {
-            snprintf(key->value, sizeof key->value, "%s", routing_names[i]);
-            snprintf(key->said, sizeof key->said, "a router's policy");
-            key->line = said->line;
-            return true;
-        }
-    }
-    if (server_text_overrides(said, "routing")) {
-        return true;
-    }
-    error_expect(server_text_refuse(said, "the router's policy '%s' is not modelled", policy),
-                 "cache_aware, power_of_two or round_robin; or the servers without their router");
-    return false;
+    snprintf(key->value, sizeof key->value, "%s", routing_names[ROUTE_PREFIX_LOAD]);
+    snprintf(key->said, sizeof key->said, "a router");
+    key->line = said->line;
+    key->implied = true;
 }
 
 bool server_command_read(struct server_text *said, const char *line)
@@ -749,8 +739,7 @@ bool server_command_read(struct server_text *said, const char *line)
             said->typed = true;
             const char *router = strstr(head, "router.launch_server ");
             if (router != NULL && router < line) { /* before the servers that it starts */
-                state_routing(said, "cache_aware");
-                said->keys.all[STATED_ROUTING].implied = true;
+                assume_router(said);
             }
             server_command_read_words(said, &rest);
             said->typed = false;
@@ -786,7 +775,7 @@ static const char *behind_router(const struct server_program *program, const cha
 bool server_router_read(struct server_text *said, const char *line)
 {
     const char *rest = NULL;
-    char word[WORD], value[WORD];
+    char word[WORD], value[WORD], name[WORD + 8];
     for (size_t i = 0; i < said->program_count && line[strspn(line, " \t\v")] != '#'; i++) {
         const struct server_program *program = &said->programs[i];
         if (server_program_after(program->starts, line) != NULL) {
@@ -794,9 +783,11 @@ bool server_router_read(struct server_text *said, const char *line)
         }
         rest = rest != NULL ? rest : behind_router(program, line);
     }
-    if (rest == NULL || !state_routing(said, "cache_aware")) {
+    if (rest == NULL) {
         return false;
     }
+    const struct server_program *before = said->program;
+    assume_router(said);
     while (shell_word(&rest, word, sizeof word, NULL)) {
         const char *given = is_option(word) ? split_option(word) : NULL;
         if (strcmp(word, "worker_urls") == 0) {
@@ -805,21 +796,18 @@ bool server_router_read(struct server_text *said, const char *line)
                 said->copies++;
             }
         }
-        for (int id = STATED_ROUTING; id <= STATED_BALANCE_REL; id++) {
-            struct stated_key *key = &said->keys.all[id];
-            if (strcmp(word, id == STATED_ROUTING ? "policy" : key->key) == 0 &&
-                (given != NULL || next_value(&rest, value, sizeof value))) {
-                given = given != NULL ? given : value;
-                if (id == STATED_ROUTING) {
-                    state_routing(said, given);
-                    continue;
-                }
-                snprintf(key->said, sizeof key->said, "%.60s", word);
-                snprintf(key->value, sizeof key->value, "%.250s", given);
-                key->line = said->line;
-            }
+        snprintf(name, sizeof name, "router_%s", word); /* as a server has it that starts one */
+        const struct server_option *option = NULL;
+        for (size_t i = 0; option == NULL && i < said->program_count; i++) {
+            said->program = &said->programs[i];
+            option = server_option_find(said->program, name);
+        }
+        if (option != NULL && option->value != SERVER_VALUE_NONE &&
+            (given != NULL || next_value(&rest, value, sizeof value))) {
+            server_setting_take(option, given != NULL ? given : value, said);
         }
     }
+    said->program = before;
     return true;
 }
 
