@@ -32,7 +32,8 @@ static bool arc_init(struct policy *policy, const double *values, const struct p
     struct arc *arc = (struct arc *)policy;
     (void)values;
     policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
-    return queues_init(&arc->queues, &policy->arrays, env->blocks, why);
+    queues_init(&arc->queues, &policy->arrays, env->blocks, why);
+    return true;
 }
 
 static inline bool arc_touch(struct policy *policy, uint32_t block)

@@ -45,9 +45,9 @@ static bool lecar_init(struct policy *policy, const double *values, const struct
     lecar->random = random_stream(env->seed, "policy.lecar", 0, why);
     lecar->left = arrays_add(&policy->arrays, env->blocks, sizeof *lecar->left, why);
     policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
-    return lecar->random != NULL &&
-           queues_init(&lecar->queues, &policy->arrays, env->blocks, why) &&
-           frequency_init(&lecar->frequency, &policy->arrays, env->blocks, env->capacity, why);
+    queues_init(&lecar->queues, &policy->arrays, env->blocks, why);
+    frequency_init(&lecar->frequency, &policy->arrays, env->blocks, env->capacity, why);
+    return lecar->random != NULL;
 }
 
 static inline bool lecar_touch(struct policy *policy, uint32_t block)

@@ -32,9 +32,6 @@ static bool lru_init(struct policy *policy, const double *values, const struct p
 {
     struct lru *lru = (struct lru *)policy;
     (void)values;
-    if (env->blocks >= UINT32_MAX / LOG_PER_BLOCK) {
-        return error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
-    }
     lru->blocks = env->blocks;
     lru->length = env->blocks * LOG_PER_BLOCK + 1;
     lru->oldest = lru->end = 1;

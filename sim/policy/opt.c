@@ -26,9 +26,6 @@ static bool opt_init(struct policy *policy, const double *values, const struct p
 {
     struct opt *opt = (struct opt *)policy;
     (void)values;
-    if (env->blocks > 1u << 31) {
-        return error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
-    }
     opt->next_use = env->next_use;
     for (opt->leaves = 1; opt->leaves < env->blocks;) {
         opt->leaves *= 2;

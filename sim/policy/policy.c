@@ -84,6 +84,10 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
                   env->capacity, env->blocks);
         return NULL;
     }
+    if (env->blocks >= 1u << 29) { /* a place in queues.h has 30 bits for twice as many */
+        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
+        return NULL;
+    }
     if (kind->needs_queries && env->query_heads == 0) {
         error_set(why, NULL, 0, "policy '%s' compares queries, but the trace has no queries",
                   kind->name);

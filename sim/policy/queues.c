@@ -2,18 +2,14 @@
 
 #include "policy/queues.h"
 
-bool queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why)
+void queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why)
 {
-    if (blocks >= 1u << 29) { /* positions have 30 bits */
-        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
-    }
     queues->length = 2 * blocks + 1;
     queues->place = arrays_add(arrays, blocks, sizeof *queues->place, why);
     for (int q = 0; q < QUEUES; q++) {
         queues->queue[q].oldest = queues->queue[q].end = 1;
         queues->queue[q].log = arrays_add(arrays, queues->length, sizeof(uint32_t), why);
     }
-    return !arrays->failed;
 }
 
 void queue_clean(struct queues *queues, uint32_t name)
@@ -34,16 +30,12 @@ void queue_clean(struct queues *queues, uint32_t name)
     queue->end = kept;
 }
 
-bool frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
+void frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
                     uint32_t capacity, struct error *why)
 {
-    if (blocks >= UINT32_MAX / 2) {
-        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
-    }
     frequency->rank = arrays_add(arrays, blocks, sizeof *frequency->rank, why);
     frequency->heap = arrays_add(arrays, (size_t)capacity + 1, sizeof *frequency->heap, why);
     frequency->place = arrays_add(arrays, blocks, sizeof *frequency->place, why);
-    return !arrays->failed;
 }
 
 static bool frequency_is_less(struct frequency_rank a, struct frequency_rank b)

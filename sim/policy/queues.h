@@ -30,7 +30,7 @@ struct queues {
 };
 
 /* Four empty queues over `blocks`, in `arrays`. */
-bool queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why);
+void queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why);
 
 /* Make room in a full log; for queue_push(). */
 void queue_clean(struct queues *queues, uint32_t name);
@@ -119,7 +119,7 @@ struct frequency {
 };
 
 /* Start with no block held and room for `capacity`, in `arrays`. */
-bool frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
+void frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
                     uint32_t capacity, struct error *why);
 
 /* Add a block that is not held, with a count of 1. */

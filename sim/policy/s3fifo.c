@@ -32,7 +32,8 @@ static bool s3fifo_init(struct policy *policy, const double *values, const struc
     s3fifo->ghosts = (uint32_t)((uint64_t)env->capacity * 9 / 10);
     s3fifo->count = arrays_add(&policy->arrays, env->blocks, sizeof *s3fifo->count, why);
     policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
-    return queues_init(&s3fifo->queues, &policy->arrays, env->blocks, why);
+    queues_init(&s3fifo->queues, &policy->arrays, env->blocks, why);
+    return true;
 }
 
 static inline bool s3fifo_touch(struct policy *policy, uint32_t block)

@@ -27,9 +27,6 @@ static bool sieve_init(struct policy *policy, const double *values, const struct
 {
     struct sieve *sieve = (struct sieve *)policy;
     (void)values;
-    if (env->capacity > UINT32_MAX / 2) {
-        return error_set(why, NULL, 0, "a cache of %u blocks is too large", env->capacity);
-    }
     sieve->hole = env->blocks;
     sieve->length = 2 * env->capacity;
     sieve->log = arrays_add(&policy->arrays, sieve->length, sizeof *sieve->log, why);
