@@ -239,6 +239,58 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
+/* Refuse a log whose pool does not hold the tokens that it states of the model: another one is named, or a
+ * setting is missing. Drafts take a few layers of it. */
+static bool check_log_pool(const char *file, const struct stated_keys *keys,
+                           const char *const *sets, uint32_t set_count,
+                           const struct scenario *scenario, struct error *why)
+{
+    static const char *const parts[] = {"tensor_parallel", "pipeline_parallel", "dtype", "sweep",
+                                        "kv_pool"};
+    const struct stated_key *memory = &keys->all[STATED_KV_MEMORY];
+    const struct node *name = node_stated(scenario->root, "model");
+    const struct node *type = node_get(node_get(scenario->root, "dtype"), "kv");
+    double gpus = scenario_stated(&scenario->values, "tensor_parallel", 1);
+    double tokens = strtod(keys->all[STATED_KV_TOKENS].value, NULL), bytes;
+    bool holds = memory->value[0] != '\0' && name != NULL && name->kind == NODE_SCALAR;
+    for (uint32_t i = 0; i < set_count; i++) {
+        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
+            holds = holds && strncmp(sets[i], parts[j], strlen(parts[j])) != 0;
+        }
+    }
+    enum dtype kv;
+    struct model model;
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = (uint32_t)gpus};
+    if (!holds) {
+        return true;
+    }
+    if (type != NULL && type->kind == NODE_SCALAR) {
+        if (!dtype_find(type->text, type->file, type->line, &kv, why)) {
+            return false;
+        }
+        options.kv = (int)kv;
+    }
+    if (!units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said, &bytes, why) ||
+        !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
+        return false;
+    }
+    double need = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20) * tokens /
+                  scenario_stated(&scenario->values, "pipeline_parallel", 1);
+    bool grows = model_kv_bytes(&model, 2 << 20) ==
+                 2 * model_kv_bytes(&model, 1 << 20); /* no windows, no states */
+    if (grows && need > 1.1 * bytes) {
+        holds = error_set(why, file, memory->line,
+                          "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
+                          tokens, model.name, need / (1 << 30), memory->value);
+        error_expect(
+            why,
+            "its model; --set dtype.kv=TYPE or tensor_parallel=N where it does not state them; or "
+            "--set kv_pool_tokens=N");
+    }
+    model_release(&model);
+    return holds;
+}
+
 /* The length of the first word of an override's key. */
 static size_t word_length(const char *override)
 {
@@ -340,6 +392,7 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     free(all);
     if (ok && server != NULL &&
         !(lay_command(server, &keys, out, why) &&
+          check_log_pool(server, &keys, sets, set_count, out, why) &&
           lay_pool(&keys, texts, sets, set_count, out, why))) {
         scenario_release(out);
         ok = false;

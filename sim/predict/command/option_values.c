@@ -251,11 +251,12 @@ static const char *server_text_find_value(const char *line, const char *name)
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
         end += *end == '\'' || *end == '"';
-        bool sentence = *end == ' ' && strchr(name, ' ') != NULL && isdigit((unsigned char)end[1]);
+        bool sentence = *end == ' ' && strchr(name, ' ') != NULL &&
+                        isdigit((unsigned char)end[1 + (end[1] == '(')]);
         if ((at == line || !server_text_is_word(at[-1])) &&
             (*end == '=' || *end == ':' || sentence)) {
             end++;
-            return end + strspn(end, " \v");
+            return end + strspn(end, sentence ? "(" : " \v");
         }
     }
     return NULL;

@@ -219,6 +219,9 @@ static void read_sayings(struct server_text *said, const struct server_program *
         if (refused != NULL) {
             error_expect(server_text_refuse(said, "'%s': %s", says->key, refused->text),
                          "the log of a server without it");
+        } else if (node_get(says, "needs") != NULL) {
+            said->needs = says;
+            said->needs_line = said->line;
         } else {
             server_setting_take(&option, option.name, said);
         }
@@ -238,6 +241,12 @@ static void note_ranks(struct server_text *said, const char *line)
                  {"PP", STATED_PIPELINE_PARALLEL},
                  {"rank=", STATED_REPLICAS}};
     char head[100];
+    const char *world =
+        strstr(line, " in world size "); /* "[parallel_state.py:9] rank 3 in world size 4" */
+    int ranks = world != NULL ? atoi(world + strlen(" in world size ")) : 0;
+    if (ranks > said->ranks[STATED_REPLICAS].rank + 1) {
+        said->ranks[STATED_REPLICAS] = (struct server_rank){.rank = ranks - 1, .line = said->line};
+    }
     snprintf(head, sizeof head, "%s", line);
     head[strcspn(head, "]")] = '\0';
     if (strstr(head, " pid=") == NULL && fnmatch("[[]20[0-9][0-9]-*", head, 0) != 0) {
@@ -335,6 +344,7 @@ static void begin_server(struct server_text *said, const char *line)
         said->keys.fits_length = false;
         said->stray_count = 0;
         memset(said->ranks, 0, sizeof said->ranks);
+        said->needs = NULL;
     }
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
@@ -652,6 +662,9 @@ static void complete_engines(const struct server_text *said, struct stated_key *
 static void complete_pool(const struct server_text *text, struct stated_key *all)
 {
     bool said = false;
+    if (all[STATED_KV_TOKENS].value[0] != '\0' && !all[STATED_KV_BYTES].typed) {
+        set(&all[STATED_KV_MEMORY], &all[STATED_KV_BYTES], all[STATED_KV_BYTES].value);
+    }
     for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
         said = said || server_text_overrides(text, all[id].key);
     }
@@ -754,24 +767,36 @@ static void complete_drafts(struct stated_key *all)
     }
 }
 
-/* Refuse a log with processes of more ranks than those that it states. */
-static void check_ranks(struct server_text *said)
+/* Refuse a log whose lines tell more than its settings do: ranks of processes, drafts. */
+static void check_lines(struct server_text *said)
 {
+    const char *need = said->needs != NULL ? node_get(said->needs, "needs")->text : "";
+    uint64_t ranks = counted(said, STATED_DATA_PARALLEL);
     for (int id = STATED_TENSOR_PARALLEL; id <= STATED_REPLICAS; id++) {
-        uint64_t known =
-            id == STATED_REPLICAS
-                ? counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL)
-            : id == STATED_DATA_PARALLEL ? counted(said, id) * counted(said, STATED_REPLICAS)
-                                         : counted(said, id);
+        bool all = id == STATED_REPLICAS; /* of one server */
+        uint64_t known = all ? ranks : counted(said, id);
+        ranks *= id == STATED_DATA_PARALLEL ? 1 : counted(said, id);
+        known *= id == STATED_DATA_PARALLEL ? counted(said, STATED_REPLICAS) : 1;
         if (said->ranks[id].rank > 0 && (uint64_t)said->ranks[id].rank >= known) {
-            int set = id == STATED_REPLICAS ? STATED_TENSOR_PARALLEL : id;
             said->line = said->ranks[id].line;
             error_expect(server_text_refuse(said,
                                             "a process has rank %d, but the text states %u in all",
                                             said->ranks[id].rank, (unsigned)known),
-                         "--set %s=N%s", known_keys[set],
-                         set == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
+                         "--set %s=N%s", known_keys[all ? STATED_TENSOR_PARALLEL : id],
+                         id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
+    }
+    bool stated = need[0] == '\0' || server_text_overrides(said, need) ||
+                  server_text_overrides(said, "drafts");
+    for (int i = 0; !stated && i < STATED_MOST; i++) {
+        const struct stated_key *key = &said->keys.all[i];
+        stated = key->value[0] != '\0' && strcmp(key->key, need) == 0;
+    }
+    if (!stated) {
+        said->line = said->needs_line;
+        error_expect(
+            server_text_refuse(said, "'%s', but no line states '%s'", said->needs->key, need),
+            "--set drafts=none, or --set %s=VALUE and the others of drafts", need);
     }
 }
 
@@ -787,7 +812,8 @@ static bool complete_program(struct server_text *said, struct stated_key *all, s
     bool unsaid = program->versions == NULL && all[STATED_ENGINE].value[0] == '\0';
     if (!unsaid && said->command_line == 0 && all[STATED_ENGINE].value[0] == '\0' &&
         !server_text_overrides(said, "engine")) {
-        server_text_pass(said, "a version", "no line states it, --set engine=NAME-N does");
+        server_text_pass(said, "version",
+                         "no line states it, so the preset's counts (--set engine=NAME-N)");
     }
     const char *engine = unsaid ? server_engine_latest(program->file, why) : "";
     if (engine != NULL && engine[0] != '\0') {
@@ -897,7 +923,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     }
     if (ok && said.program != NULL) {
         stray_settings_settle(&said);
-        check_ranks(&said);
+        check_lines(&said);
         ok = stated_complete(&said, why);
     }
     if (ok && said.refused.found[0] != '\0') {

@@ -132,6 +132,8 @@ struct server_text {
         int rank, line;
     } ranks
         [STATED_MAX_SEQUENCES]; /* by the key that counts them, the largest of a log's processes */
+    const struct node *needs;   /* what a line says, for which another has to state a key */
+    int needs_line;
     struct stray_setting strays[STRAYS];
     int stray_count;
 };

@@ -109,7 +109,7 @@ static bool is_command(const char *line)
 static void copy_word(const char *at, char *out, size_t size)
 {
     size_t length = 0;
-    at += strspn(at, "'\"`*");
+    at += strspn(at, "'\"`*(");
     for (const char *ends = " \t\v\n,;)}]|'\"`*";
          at[length] != '\0' &&
          (strchr(ends, at[length]) == NULL ||
@@ -260,9 +260,9 @@ void stray_settings_find(struct server_text *said, const char *line)
             to = sentence_end(from);
         }
         bool advised = table || (!shell && has_word(from, to, advice));
-        found.kind = advised                              ? STRAY_TOLD
-                     : name == word && named && !sentence ? STRAY_LISTED
-                                                          : STRAY_STATED;
+        found.kind = advised                                       ? STRAY_TOLD
+                     : name == word && (named || log) && !sentence ? STRAY_LISTED
+                                                                   : STRAY_STATED;
         if (!advised || !log) {
             keep_stray(said, &found, named, before == '`');
         }
@@ -310,38 +310,42 @@ static bool try_alone(struct server_text *said, const struct stray_setting *at,
 static void settle_stray(struct server_text *said, const struct stray_setting *at)
 {
     struct stated_keys alone;
+    struct stated_key *all = said->keys.all;
     said->line = at->line;
-    bool clashes = try_alone(said, at, &alone), unsaid = false, pool = false;
-    for (int i = STATED_KV_TOKENS; i <= STATED_KV_BYTES; i++) {
-        pool = pool || said->keys.all[i].value[0] != '\0';
-    }
+    bool unlike = try_alone(said, at, &alone), unsaid = false, named = false, pool = false;
     for (int i = 0; i < STATED_MOST; i++) {
-        const char *is = said->keys.all[i].value, *says = alone.all[i].value;
+        bool stated = all[i].value[0] != '\0';
+        pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
+        named = named || (stated && strcmp(all[i].said, at->option->name) == 0);
+    }
+    /* Another program's list may have words of its own for what is read: "quantization: Int4". */
+    bool listed = at->kind == STRAY_LISTED;
+    bool told = at->kind == STRAY_TOLD || (listed && (said->command_line > 0 || (unlike && named)));
+    for (int i = 0; i < STATED_MOST; i++) {
+        const char *is = all[i].value, *says = alone.all[i].value;
         bool same = says[0] == '\0' || strcmp(is, says) == 0 ||
                     server_text_overrides(said, alone.all[i].key) ||
                     (is[0] == '\0' && is_usual(at->option, says)) ||
                     (pool && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
-        clashes = clashes || (!same && is[0] != '\0');
+        unlike = unlike || (!same && is[0] != '\0');
         unsaid = unsaid || !same;
         alone.all[i].value[0] = same ? '\0' : says[0];
     }
-    if (!clashes && at->kind == STRAY_LISTED && said->command_line == 0) {
+    if (!unlike && !unsaid) {
+    } else if (told) {
+        server_text_pass(said, at->name, "nothing reads the line in which it stands");
+    } else if (!unlike && listed) {
         for (int i = 0; i < STATED_MOST; i++) {
-            struct stated_key *key = &said->keys.all[i];
-            *key = alone.all[i].value[0] != '\0' ? alone.all[i] : *key;
+            all[i] = alone.all[i].value[0] != '\0' ? alone.all[i] : all[i];
         }
-    } else if ((clashes || unsaid) &&
-               (at->kind == STRAY_TOLD || (at->kind == STRAY_LISTED && said->command_line > 0))) {
-        server_text_pass(said, at->name, "it stands where nothing is read");
-    } else if ((clashes || unsaid) && at->name[0] == '-' && said->command_line > 0) {
+    } else if (at->name[0] == '-' && said->command_line > 0) {
         error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
                      "one command with all its options");
-    } else if (clashes || unsaid) {
+    } else {
         const char *key = at->option->sets;
-        struct error *why =
-            server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name);
-        error_expect(why, "%s%s%s", key != NULL ? "--set " : "", key != NULL ? key : "",
-                     key != NULL ? "=VALUE, or the text without it" : "the text without it");
+        error_expect(server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
+                     "%s%s%sthe text without it", key != NULL ? "--set " : "",
+                     key != NULL ? key : "", key != NULL ? "=VALUE, or " : "");
     }
 }
 

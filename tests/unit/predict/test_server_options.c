@@ -130,7 +130,7 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
          "f:1: unknown option '--tensor-parallel-sise'\n  nearest: '--tensor-parallel-size'   "
          "expected: an option of vLLM, or the command without it"},
         {"non-default args: {'api_key': ['" SECRET "'], 'hf_token': '" SECRET "'}",
-         "api_key, hf_token a version"},
+         "api_key, hf_token version"},
         {"server_args=ServerArgs(model_path='m', api_key='" SECRET "')", ""},
         {"docker run -e HF_TOKEN=" SECRET " vllm/vllm-openai:v0.19.0 --model m", ""},
     };
