@@ -254,7 +254,7 @@ for folder in sys.argv[1:]:
         f"{name}: its labels and volumes belong together",
     )
     engine = deployment["metadata"]["name"]
-    hosts = re.search("LOCAL_CPU_SIZE|kv-offloading|hicache-size", commands[f"{engine}.sh"][0]) is not None
+    hosts = re.search("LOCAL_CPU_SIZE|kv-offloading|enable-hierarchical-cache", commands[f"{engine}.sh"][0]) is not None
     reserved = compose["services"]["server"]["deploy"]["resources"]["reservations"]
     asked = spec["containers"][0]["resources"].get("requests", {})
     check(

@@ -412,7 +412,8 @@ static bool put_host(const struct fleet_form *best, const struct scenario *scena
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    uint64_t gib = host_given_gib(&point, fleet_holds(best));
+    double unseen;
+    uint64_t gib = host_given_gib(&point, fleet_holds(best), &unseen);
     const struct host_engine *engine = host_room_engine(&point);
     frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
     text_append(text, sizeof text, "%s for prompts that begin alike, of each server",

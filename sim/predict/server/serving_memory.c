@@ -231,10 +231,11 @@ static bool check_length(const struct point *point, struct serving_memory *out, 
                         (unsigned long long)out->longest);
 }
 
-uint64_t serving_host_room(const struct point *point, uint64_t tokens)
+uint64_t serving_host_room(const struct point *point, uint64_t tokens, double *ratio)
 {
     const struct server_connector *connector = serving_connector(point);
     double bytes = host_part(point), takes = INFINITY;
+    *ratio = 0;
     if (point->setup.room[TIER_HOST] > 0) {
         return (uint64_t)bytes;
     }
@@ -243,6 +244,7 @@ uint64_t serving_host_room(const struct point *point, uint64_t tokens)
     }
     uint64_t gib = host_most_gib(point); /* 0: a machine for tests */
     bytes = gib > 0 && host_room_engine(point) != NULL ? (double)(gib << 30) : bytes;
+    *ratio = takes < bytes ? connector->host_ratio : 0;
     return (uint64_t)fmin(takes, bytes);
 }
 
@@ -297,7 +299,8 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     bool offloads = mechanisms_offload(m);
     const struct server_connector *connector = serving_connector(point);
     out->block_bytes = host_token_bytes(point) * m->prefix_block;
-    uint64_t room = serving_host_room(point, out->tokens);
+    double unseen;
+    uint64_t room = serving_host_room(point, out->tokens, &unseen);
     out->host_blocks = (room < out->host_bytes ? room : out->host_bytes) / out->block_bytes;
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,

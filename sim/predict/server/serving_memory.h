@@ -34,8 +34,8 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
                          struct serving_memory *out, struct error *why);
 
 /* Bytes of host memory for prefixes of a server with so many tokens in its pool (0: unknown): as stated, or
- * what its engine takes of its part of the machine's. */
-uint64_t serving_host_room(const struct point *point, uint64_t tokens);
+ * what its engine takes of its part of the machine's. `ratio`: its engine's to the pool, if it decides; else 0. */
+uint64_t serving_host_room(const struct point *point, uint64_t tokens, double *ratio);
 
 /* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);

@@ -150,11 +150,17 @@ static void note_pool(const struct point *point, const struct prefix_options *me
         result_note(result, note_make(NOTE_host_too_large, note_bytes((uint64_t)has)));
     } else if (point->setup.room[TIER_HOST] == 0 && uses_host && isfinite(has)) {
         uint64_t pool = memory->gpu_blocks * memory->block_tokens;
-        uint64_t part = mechanisms_host_prefixes(mechanisms) ? serving_host_room(point, pool)
-                                                             : (uint64_t)host_part(point);
-        result_note(result,
-                    note_make(NOTE_host_part, note_bytes(part), note_whole(POINT_HOST_PERCENT),
-                              note_bytes((uint64_t)has), note_text(basis_name(unseen.basis))));
+        double ratio = 0;
+        uint64_t part = mechanisms_host_prefixes(mechanisms)
+                            ? serving_host_room(point, pool, &ratio)
+                            : (uint64_t)host_part(point);
+        const char *basis = basis_name(unseen.basis);
+        result_note(result, ratio > 0
+                                ? note_make(NOTE_host_ratio, note_bytes(part), note_real(ratio),
+                                            note_bytes((uint64_t)has), note_text(basis))
+                                : note_make(NOTE_host_part, note_bytes(part),
+                                            note_whole(POINT_HOST_PERCENT),
+                                            note_bytes((uint64_t)has), note_text(basis)));
     }
     for (size_t i = 0; i < requests->count; i++) {
         kept += request_kept_tokens(&requests->all[i]);

@@ -72,14 +72,13 @@ static uint64_t middle_of(const struct sizing_host *sizing, uint64_t small, uint
     return next < enough ? next : 0;
 }
 
-uint64_t host_given_gib(const struct point *point, const struct result *result)
+uint64_t host_given_gib(const struct point *point, const struct result *result, double *ratio)
 {
     const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
-    uint64_t stated = point->setup.room[TIER_HOST];
     uint64_t all = blocks->set ? (uint64_t)blocks->integer : 0;
     uint64_t own = point_serves(point) ? all / point_servers(point) : 0;
     uint64_t tokens = own * point->setup.mechanisms->prefix_block;
-    return (stated > 0 ? stated : serving_host_room(point, tokens)) >> GIB_BITS;
+    return serving_host_room(point, tokens, ratio) >> GIB_BITS;
 }
 
 void host_size_state(const struct point *point, uint64_t gib, struct host_size *out)

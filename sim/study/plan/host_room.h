@@ -10,8 +10,8 @@
 #include "predict/server/host_engine.h"
 
 /* GiB that each server of the point has, by the run of it that `result` is: as stated, or what it takes
- * (predict/server/serving_memory.h). */
-uint64_t host_given_gib(const struct point *point, const struct result *result);
+ * (predict/server/serving_memory.h), and by which ratio. */
+uint64_t host_given_gib(const struct point *point, const struct result *result, double *ratio);
 
 /* How many GiB of host memory a server's prefixes are worth.
  *

@@ -230,7 +230,8 @@ static uint64_t host_bytes(const struct commanded *run, const char *command)
     if (strstr(command, "{host_pool_gib}") != NULL) {
         return (uint64_t)(host_pool_gib(run) * GIB);
     }
-    uint64_t gib = host_given_gib(run->point, run->result);
+    double unseen;
+    uint64_t gib = host_given_gib(run->point, run->result, &unseen);
     return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->point, gib) : 0;
 }
 
@@ -307,8 +308,8 @@ static void list_values(const struct commanded *run, struct command_value values
     const struct cell *batch = result_cell(run->result, COLUMN(batch));
     double sequences = batch->set ? (double)batch->integer : NAN, gpus = model_gpus(&setup->model);
     double block = (double)run->point->setup.mechanisms->prefix_block;
-    double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST)
-                                             : (double)host_given_gib(point, run->result) * GIB;
+    double ratio, given = (double)host_given_gib(point, run->result, &ratio) * GIB;
+    double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST) : given;
     double disk = tier_bytes(setup, TIER_DISK), pool = (double)kv_tokens(run);
     bool serves = point_serves(point), fp8 = setup->model.kv == DTYPE_FP8;
     bool gives_pool = setup->kv_pool_tokens > 0 && pool > 0; /* a real server was seen to have it */
@@ -338,8 +339,8 @@ static void list_values(const struct commanded *run, struct command_value values
         {"host_gib", .number = floor(host / GIB)},
         /* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
         {"host_gib_each", .number = host / GIB / gpus, .digits = 4},
-        /* An engine that takes whole units has no less than was simulated. */
-        {"host_gb_each", .number = ceil(host / 1e9 / gpus)},
+        /* An engine that takes whole units has no less than was simulated; what it has by default is not said. */
+        {"host_gb_each", .number = ratio > 0 ? (double)NAN : ceil(host / 1e9 / gpus)},
         {"host_gb", .number = floor(host / 1e9)},
         {"disk_gib_each", .number = disk / GIB / gpus, .digits = 4},
         {"disk_gb", .number = floor(disk / 1e9)},

@@ -26,7 +26,8 @@ static void check_part(const char *tensor, const char *pipeline, const char *rep
     double all = profile_value(&point.setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
     assert_true(fabs(host_part(&point) - 0.9 * all / (double)parts) < 2); /* bytes */
     /* The server itself has it, in whole GiB, as its command says. */
-    assert_int_equal(serving_host_room(&point, 0), host_most_gib(&point) << 30);
+    double ratio;
+    assert_int_equal(serving_host_room(&point, 0, &ratio), host_most_gib(&point) << 30);
     point_release(&point);
 }
 
@@ -37,7 +38,8 @@ static void what_is_stated_is_taken_whole(void **state)
     struct point point = make_point((const char *[]){
         "hardware=h100-sxm", "system=vllm-offload", "model=llama-3-8b", "context=", "rate=1",
         "workload=synthetic:prompt=100,output=10", "replicas=4", "host_memory=64GiB", NULL});
-    assert_int_equal(serving_host_room(&point, 0), UINT64_C(64) << 30);
+    double ratio;
+    assert_int_equal(serving_host_room(&point, 0, &ratio), UINT64_C(64) << 30);
     point_release(&point);
 }
 
