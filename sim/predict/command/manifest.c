@@ -174,8 +174,9 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
-    char *of = interpolated(image->text, service, false);
-    const char *tagged = of != NULL ? of : image->text;
+    const char *named = image != NULL ? image->text : ""; /* or built here */
+    char *of = interpolated(named, service, false);
+    const char *tagged = of != NULL ? of : named;
     write_setting("image", tagged, written.out);
     const struct node *memory = node_find(map, "resources.limits.memory");
     memory = memory != NULL ? memory : node_find(map, "deploy.resources.limits.memory");
@@ -202,7 +203,12 @@ static bool visit_container(const struct node *map, const struct node *image,
         .line = visitor->before + map->line,
         .replicas = replicas,
         .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
-    return visit_command(&written, container, visitor->said, why);
+    bool good = visit_command(&written, container, visitor->said, why);
+    if (image == NULL && visitor->said->command_line > 0) {
+        server_text_pass(visitor->said, "build",
+                         "its version stands elsewhere, --set engine=NAME-N says it");
+    }
+    return good;
 }
 
 /* Does anything ask for a slice of a GPU, or for a machine of another maker? */
@@ -263,7 +269,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {
         visitor.replicas = replicas;
     }
-    if (image != NULL && image->kind == NODE_SCALAR) {
+    if (image != NULL ? image->kind == NODE_SCALAR : node_get(node, "build") != NULL) {
         return visit_container(node, image, &visitor, why);
     }
     bool good = true;

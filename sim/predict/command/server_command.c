@@ -158,14 +158,7 @@ static void take_json(struct server_text *said, const struct server_option *opti
         return;
     }
     struct error unread;
-    char plain[WORD];
-    size_t length = 0;
-    bool escaped = strstr(value, "{\\\"") != NULL; /* within the quotes of "bash -c" */
-    for (const char *at = value; *at != '\0' && length + 1 < sizeof plain; at++) {
-        at += escaped && at[0] == '\\' && at[1] == '"';
-        plain[length++] = *at;
-    }
-    struct node *map = node_parse(plain, length, said->file, &unread);
+    struct node *map = node_parse(value, strlen(value), said->file, &unread);
     if (map != NULL && map->kind == NODE_MAP) {
         take_map(said, option->sets, map);
     } else {
@@ -694,25 +687,50 @@ static void assume_router(struct server_text *said)
     key->implied = true;
 }
 
-bool server_command_read(struct server_text *said, const char *line)
+/* Take the quoting off the text behind `inner`, which begins in a quote, and end the line where that ends:
+ * bash -c "..." > log. False if no quote closes it: an apostrophe. */
+static bool unquote(char *inner)
 {
-    const char *rest = line + strspn(line, " \t");
+    char quote = inner[-1], *end = inner, *to = inner;
+    bool again;
+    while ((again = quote == '\'' && strncmp(end, "'\\''", 4) == 0) ||
+           (*end != '\0' && *end != quote)) {
+        end += again ? 4 : 1 + (quote == '"' && *end == '\\' && end[1] != '\0');
+    }
+    if (*end != quote || strchr(" \t\v\n;&|>)", end[1]) == NULL) {
+        return false;
+    }
+    for (const char *from = inner; from < end; from++) {
+        from += quote == '"' && *from == '\\' && strchr("\\\"$`", from[1]) != NULL;
+        from += strncmp(from, "'\\''", 4) == 0 && quote == '\'' ? 3 : 0;
+        *to++ = *from;
+    }
+    *to++ = '\n';
+    memmove(to, end + 1, strlen(end));
+    return true;
+}
+
+bool server_command_read(struct server_text *said, char *text)
+{
+    static const struct {
+        const char *pattern, *what;
+    } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
+                    {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
+                    {"*nvidia-smi* -pl *", "a GPU with less power"},
+                    {"*nvidia-smi* --power-limit*", "a GPU with less power"},
+                    {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},
+                    {"*nvidia-smi* --lock-gpu-clocks*", "a GPU with slower clocks"}};
+    const char *line = text, *rest = line + strspn(line, " \t");
     bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
     said->tasks = slurm ? slurm_tasks(line + 7, line + strlen(line), said->tasks) : said->tasks;
     if (slurm && strstr(line, "--mem=") != NULL) {
         read_memory(said, strstr(line, "--mem=") + 6, 'M');
     }
-    if (fnmatch("*nvidia-smi* -pl *", line, 0) == 0 ||
-        fnmatch("*nvidia-smi* -lgc *", line, 0) == 0 ||
-        fnmatch("*nvidia-smi* --power-limit*", line, 0) == 0 ||
-        fnmatch("*nvidia-smi* --lock-gpu-clocks*", line, 0) == 0) {
-        error_expect(
-            server_text_refuse(said, "a GPU with less power or slower clocks is not modelled"),
-            "the text without this line");
-    }
-    if ((slurm && fnmatch("*[0-9]g.[0-9]*gb*", line, 0) == 0) ||
-        fnmatch("*--gpus*device=[0-9]:[0-9]*", line, 0) == 0) {
-        error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (fnmatch(machines[i].pattern, line, 0) == 0) {
+            error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),
+                         "whole GPUs as they are");
+        }
     }
     if (slurm && strstr(line, "--array") != NULL && !server_text_overrides(said, "replicas")) {
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
@@ -721,6 +739,9 @@ bool server_command_read(struct server_text *said, const char *line)
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
         const char *inner = within_quote(rest, line);
+        if (inner > rest && unquote(text + (inner - text))) {
+            line = behind_command(said, rest, &said->program);
+        }
         bool several = starts_several(said, rest, inner);
         several = starts_several(said, inner, line) || several;
         if (several && !server_text_overrides(said, "replicas")) {

@@ -729,16 +729,22 @@ static void complete_tiers(const struct server_program *program, struct server_t
     }
     complete_size(said, STATED_HOST_EACH, STATED_HOST);
     complete_size(said, STATED_DISK_EACH, STATED_DISK);
-    struct error unread;
-    double host;
-    if (said->memory > 0 && all[STATED_HOST].value[0] != '\0' &&
-        units_parse(all[STATED_HOST].value, UNIT_BYTES, said->file, 0, "", &host, &unread) &&
-        host > said->memory) {
-        said->line = said->memory_line;
-        error_expect(server_text_refuse(said, "'%s' is %s, more than the memory of its container",
-                                        all[STATED_HOST].said, all[STATED_HOST].value),
-                     "host memory of less than %.4g GiB, or the text without that limit",
-                     said->memory / (1 << 30));
+    for (int id = STATED_HOST; said->memory > 0 && id <= STATED_WEIGHTS_OUTSIDE;
+         id += STATED_WEIGHTS_OUTSIDE - STATED_HOST) {
+        struct error unread;
+        double bytes = 0, gpus = id == STATED_HOST
+                                     ? 1
+                                     : (double)(counted(said, STATED_TENSOR_PARALLEL) *
+                                                counted(said, STATED_PIPELINE_PARALLEL));
+        if (all[id].value[0] != '\0' &&
+            units_parse(all[id].value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
+            bytes * gpus > said->memory) {
+            said->line = said->memory_line;
+            error_expect(
+                server_text_refuse(said, "'%s' is %s, more than the memory of its container",
+                                   all[id].said, all[id].value),
+                "less than %.4g GiB, or the text without that limit", said->memory / (1 << 30));
+        }
     }
     if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {
         set(system, &all[STATED_HOST], program->tiered);

@@ -176,7 +176,7 @@ bool server_command_is_others(const char *line);
 /* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
  * values of options that are missing or invalid, options that are not modelled or unknown, and a second
  * command. Returns whether there is one. */
-bool server_command_read(struct server_text *said, const char *line);
+bool server_command_read(struct server_text *said, char *text);
 
 /* Read the line's command of a router before the servers. Returns whether there is one. */
 bool server_router_read(struct server_text *said, const char *line);
