@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
-                    const struct requests *requests, struct router *router,
+                    const struct requests *requests, const struct router *router,
                     const struct run_context *context, struct prefix_totals *totals,
                     struct error *why)
 {
@@ -21,12 +21,9 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     }
     *totals = (struct prefix_totals){.requests = 0};
     bool shared = serving_tiers_shared(point), ok = true;
-    if (shared) {
-        ok = prefix_replay_shared(&with, requests, router->server_of, router->servers, totals, why);
-    }
-    for (uint32_t server = 0; ok && !shared && server < router->servers; server++) {
-        uint32_t count = router_select(router, server);
-        ok = prefix_replay(&with, requests, router->indices, count, totals, why);
+    uint32_t at_once = shared ? router->servers : 1; /* a cache is large */
+    for (uint32_t first = 0; ok && first < router->servers; first += at_once) {
+        ok = prefix_replay(&with, requests, router->server_of, first, at_once, shared, totals, why);
     }
     free(compute_ns);
     return ok;

@@ -10,7 +10,7 @@
 /* Replay the requests of `point`'s workload through one cache per server. What tiers below the GPU find has
  * its worth (below). */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
-                    const struct requests *requests, struct router *router,
+                    const struct requests *requests, const struct router *router,
                     const struct run_context *context, struct prefix_totals *totals,
                     struct error *why);
 

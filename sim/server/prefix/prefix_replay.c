@@ -75,37 +75,21 @@ static void replay_into(struct prefix_cache *cache, const struct prefix_options 
 }
 
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
-                   const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
-                   struct error *why)
-{
-    struct prefix_cache *cache = prefix_cache_create(options, requests, why);
-    bool ok = cache != NULL;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        replay_into(cache, options, requests, indices[i], totals);
-        ok = stop_flag_check(options->stop, why);
-    }
-    if (cache != NULL) {
-        prefix_moved_add(totals->moved, cache, true);
-        ok = ok && prefix_check(cache, why);
-    }
-    prefix_cache_destroy(cache);
-    return ok;
-}
-
-bool prefix_replay_shared(const struct prefix_options *options, const struct requests *requests,
-                          const uint32_t *server_of, uint32_t servers, struct prefix_totals *totals,
-                          struct error *why)
+                   const uint32_t *server_of, uint32_t first, uint32_t servers, bool shared,
+                   struct prefix_totals *totals, struct error *why)
 {
     struct prefix_options own = *options;
     struct prefix_cache **caches = array_zeroed(servers, sizeof *caches, why);
-    own.pool = prefix_pool_create(options, requests, why);
-    bool ok = caches != NULL && own.pool != NULL;
+    own.pool = shared ? prefix_pool_create(options, requests, why) : NULL;
+    bool ok = caches != NULL && (own.pool != NULL || !shared);
     for (uint32_t server = 0; ok && server < servers; server++) {
         ok = (caches[server] = prefix_cache_create(&own, requests, why)) != NULL;
     }
     for (uint32_t i = 0; ok && i < requests->count; i++) {
-        replay_into(caches[server_of[i]], &own, requests, i, totals);
-        ok = stop_flag_check(own.stop, why);
+        if (server_of[i] - first < servers) { /* wraps below `first` */
+            replay_into(caches[server_of[i] - first], &own, requests, i, totals);
+            ok = stop_flag_check(own.stop, why);
+        }
     }
     for (uint32_t server = 0; ok && server < servers; server++) {
         prefix_moved_add(totals->moved, caches[server], server == 0);

@@ -25,16 +25,11 @@ struct prefix_totals {
     double worth_ns; /* time of computing what lower tiers found, less that of loading it */
 };
 
-/* Replay the `count` requests `indices` on an empty cache and add the result to `totals`. */
+/* Replay the requests of so many servers from `first` on, in their order, each on the cache of its server,
+ * empty at first, and add the result. If `shared`, the last tier of `options` is a pool of all of them. */
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
-                   const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
-                   struct error *why);
-
-/* Replay all requests in their order, each on the cache of its server, of which `servers` share the
- * last tier of `options` as a pool; add the result. */
-bool prefix_replay_shared(const struct prefix_options *options, const struct requests *requests,
-                          const uint32_t *server_of, uint32_t servers, struct prefix_totals *totals,
-                          struct error *why);
+                   const uint32_t *server_of, uint32_t first, uint32_t servers, bool shared,
+                   struct prefix_totals *totals, struct error *why);
 
 /* Replay request `index` on a cache that no other request is using. Returns false and changes
  * nothing if the GPU has no room for its tokens. */

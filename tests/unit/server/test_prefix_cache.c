@@ -14,12 +14,9 @@ static struct error why;
 static bool replay(const struct prefix_options *options, const struct requests *requests,
                    struct prefix_totals *totals)
 {
-    uint32_t indices[MOST];
-    for (uint32_t i = 0; i < MOST; i++) {
-        indices[i] = i;
-    }
+    const uint32_t server_of[MOST] = {0};
     *totals = (struct prefix_totals){.requests = 0};
-    return prefix_replay(options, requests, indices, (uint32_t)requests->count, totals, &why);
+    return prefix_replay(options, requests, server_of, 0, 1, false, totals, &why);
 }
 
 /* Two prompts of 512 + 300 tokens that share 512, then the first again, in blocks of 128. With room

@@ -172,7 +172,7 @@ static void a_pool_holds_what_any_server_left(void **state)
             serve(&requests, i, server_of[i]);
         }
         print_message("seed %u\n", (unsigned)seed);
-        assert_true(prefix_replay_shared(&options, &requests, server_of, SERVERS, &totals, &why));
+        assert_true(prefix_replay(&options, &requests, server_of, 0, SERVERS, true, &totals, &why));
         for (uint32_t k = 0; k < 3; k++) {
             assert_int_equal(totals.found[k], found[k] * BLOCK);
         }
@@ -196,24 +196,19 @@ static void an_endless_pool_is_the_traces_bound(void **state)
         struct requests requests = random_requests(random);
         struct prefix_options options = make_options(random);
         uint32_t *server_of = calloc(requests.count, sizeof *server_of);
-        uint32_t *indices = calloc(requests.count, sizeof *indices);
         struct prefix_totals alone = {.requests = 0}, one = alone, several = alone;
-        assert_true(server_of != NULL && indices != NULL);
+        assert_non_null(server_of);
         options.lower[1].blocks = 1 << 20;
-        for (uint32_t i = 0; i < requests.count; i++) {
-            indices[i] = i;
-        }
-        assert_true(
-            prefix_replay(&options, &requests, indices, (uint32_t)requests.count, &alone, &why) &&
-            prefix_replay_shared(&options, &requests, server_of, 1, &one, &why));
+        assert_true(prefix_replay(&options, &requests, server_of, 0, 1, false, &alone, &why) &&
+                    prefix_replay(&options, &requests, server_of, 0, 1, true, &one, &why));
         assert_memory_equal(&alone, &one, sizeof alone);
         for (uint32_t i = 0; i < requests.count; i++) {
             server_of[i] = (uint32_t)gsl_rng_uniform_int(random, SERVERS);
         }
-        assert_true(prefix_replay_shared(&options, &requests, server_of, SERVERS, &several, &why));
+        assert_true(
+            prefix_replay(&options, &requests, server_of, 0, SERVERS, true, &several, &why));
         assert_int_equal(several.compute_tokens, alone.compute_tokens);
         free(server_of);
-        free(indices);
         gsl_rng_free(random);
     }
 }
@@ -239,7 +234,7 @@ static void what_the_gpu_has_grows_old_in_the_pool(void **state)
                          .used_by_loads = loads > 0,
                          .write = PREFIX_WRITE_FILL},
         };
-        assert_true(prefix_replay_shared(&options, &requests, server_of, 2, &totals, &why));
+        assert_true(prefix_replay(&options, &requests, server_of, 0, 2, true, &totals, &why));
         assert_int_equal(totals.found[1], loads > 0 ? 0 : (PER_CHUNK - 1) * BLOCK);
     }
 }

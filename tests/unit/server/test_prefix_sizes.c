@@ -89,10 +89,10 @@ static void larger_tiers_never_find_less(void **state)
         print_message("seed %u\n", (unsigned)seed);
         struct requests requests = make_requests(random);
         struct prefix_options options = make_options(random);
-        uint32_t indices[MOST], half = MOST / 2;
+        uint32_t server_of[MOST];
         uint64_t least = (requests_longest(&requests) - 1) / BLOCK, before = 0;
         for (uint32_t i = 0; i < MOST; i++) {
-            indices[i] = i % 2 == 0 ? i / 2 : half + i / 2;
+            server_of[i] = i % 2;
         }
         for (int i = 0; i < SIZES; i++) {
             struct prefix_totals found = {.requests = 0};
@@ -100,9 +100,7 @@ static void larger_tiers_never_find_less(void **state)
             for (uint32_t k = 0; k < options.lower_count; k++) {
                 options.lower[k].blocks = least + 20 * (uint64_t)i;
             }
-            assert_true(
-                prefix_replay(&options, &requests, indices, half, &found, &why) &&
-                prefix_replay(&options, &requests, indices + half, MOST - half, &found, &why));
+            assert_true(prefix_replay(&options, &requests, server_of, 0, 2, false, &found, &why));
             for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
                 below += found.found[k];
             }
@@ -121,13 +119,12 @@ static void larger_tiers_never_find_less(void **state)
 }
 
 /* Tokens of blocks that an earlier request of the same server held, worked out chunk by chunk. */
-static uint64_t count_seen(const struct requests *requests, const uint32_t *indices, uint32_t count,
-                           uint64_t room)
+static uint64_t count_seen(const struct requests *requests, uint64_t room)
 {
     bool seen[1u << (DEEPEST + 2)] = {false};
     uint64_t tokens = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct request *request = &requests->all[indices[i]];
+    for (uint32_t i = 0; i < requests->count; i++) {
+        const struct request *request = &requests->all[i];
         const uint32_t *chunks = requests->chunks + request->first_chunk;
         uint64_t found = 0, most = (uint64_t)(request->prompt - 1) / BLOCK * BLOCK;
         if (request_kept_tokens(request) > room) {
@@ -151,17 +148,14 @@ static void endless_memory_finds_all_that_came_before(void **state)
         gsl_rng *random = random_stream(seed, "test.prefix_sizes.endless", 0, &why);
         struct requests requests = make_requests(random);
         struct prefix_options options = make_options(random);
-        uint32_t indices[MOST];
-        for (uint32_t i = 0; i < MOST; i++) {
-            indices[i] = i;
-        }
+        const uint32_t server_of[MOST] = {0};
         options.unit_blocks = 1;
         for (uint32_t k = 0; k < options.lower_count; k++) {
             options.lower[k].blocks = 1 << 20;
         }
-        uint64_t seen = count_seen(&requests, indices, MOST, options.gpu_blocks * BLOCK);
+        uint64_t seen = count_seen(&requests, options.gpu_blocks * BLOCK);
         struct prefix_totals found = {.requests = 0};
-        assert_true(prefix_replay(&options, &requests, indices, MOST, &found, &why));
+        assert_true(prefix_replay(&options, &requests, server_of, 0, 1, false, &found, &why));
         assert_int_equal(found.found[0] + found.found[1], seen);
         free(requests.all);
         free(requests.chunks);
