@@ -104,20 +104,6 @@ static bool open_ids(const struct arguments *arguments, struct curve_report *rep
     return true;
 }
 
-static bool read_selection(const struct arguments *arguments, double *selection, struct error *why)
-{
-    const char *text = arguments_text(arguments, SELECTION);
-    *selection = 0.1;
-    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", selection, why)) {
-        return false;
-    }
-    if (!(*selection > 0 && *selection <= 1)) {
-        error_usage(why, NULL, 0, "'--selection' is '%s'", text);
-        return error_expect(why, "more than 0 %% and at most 100 %%");
-    }
-    return true;
-}
-
 /* The first half of a trace's steps warms up the cache, as in a simulation. */
 static bool open_trace(const struct arguments *arguments, struct curve_report *report,
                        struct error *why)
@@ -125,8 +111,7 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
     const char *order = arguments_text(arguments, ORDER), *group = arguments_text(arguments, BY);
     report->trace = trace_from_arguments(arguments, why);
     if (report->trace == NULL ||
-        !layer_choice_apply(report->trace, arguments_text(arguments, LAYERS), &report->layers,
-                            why)) {
+        !layer_choice_apply(arguments, LAYERS, report->trace, &report->layers, why)) {
         return false;
     }
     report->blocks = trace_header(report->trace)->units;
@@ -137,7 +122,7 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
     if (group != NULL) {
         report->group = strcmp(group, groups[0]) == 0 ? MISS_LAYER : MISS_HEAD;
     }
-    return read_selection(arguments, &report->selection, why) &&
+    return selection_from_arguments(arguments, SELECTION, &report->selection, why) &&
            trace_hash(report->trace, &report->hash, why);
 }
 
@@ -185,7 +170,8 @@ static bool read_policies(const struct arguments *arguments, struct curve_report
 }
 
 /* Closer together at small sizes, where curves bend. */
-static const char default_list[] = "1%,2%,5%,10%,15%,20%,30%,40%,50%,70%,100%";
+static const char *const usual_sizes[] = {"1%",  "2%",  "5%",  "10%", "15%", "20%",
+                                          "30%", "40%", "50%", "70%", "100%"};
 
 /* Blocks, as 512, or a share of all, as 30% or 0.3; a share above 0 is at least one block. */
 static bool sizes_add(struct curve_sizes *sizes, const char *text, uint32_t blocks,
@@ -231,17 +217,16 @@ static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
 static bool choose_sizes(const struct arguments *arguments, const struct curve_report *report,
                          struct policy_curves *curves, struct error *why)
 {
-    const char *list = arguments_text(arguments, SIZES);
+    uint32_t count, wanted = 0;
+    const char *const *given = arguments_all(arguments, SIZES, &count);
+    const char *const *texts = count > 0 ? given : usual_sizes;
     struct curve_sizes *sizes = &curves->sizes;
-    bool alone = list != NULL && report->count == 1;
-    uint32_t wanted = 0;
+    bool alone = count > 0 && report->count == 1, ok = true;
     sizes->in_blocks = true;
-    char *copy = text_duplicate(list != NULL ? list : default_list, why), *rest = copy, *text;
-    bool ok = copy != NULL;
-    while (ok && (text = strsep(&rest, ",")) != NULL) {
-        ok = sizes_add(sizes, text, report->blocks, why);
+    count = count > 0 ? count : sizeof usual_sizes / sizeof *usual_sizes;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        ok = sizes_add(sizes, texts[i], report->blocks, why);
     }
-    free(copy);
     if (ok && curves->policy->needs_queries && report->trace != NULL && !alone) {
         ok = replay_wanted(report->trace, report->selection, &wanted, why);
     }

@@ -2,6 +2,7 @@
 
 #include "core/array.h"
 #include "core/named.h"
+#include "core/units.h"
 #include "trace/demand.h"
 
 #include <stdio.h>
@@ -21,28 +22,36 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
     return trace_named(arguments_operands(arguments, &count)[0], why);
 }
 
+bool selection_from_arguments(const struct arguments *arguments, int option, double *share,
+                              struct error *why)
+{
+    const char *text = arguments_text(arguments, option);
+    *share = 0.1;
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", share, why)) {
+        return false;
+    }
+    if (!(*share > 0 && *share <= 1)) {
+        error_usage(why, NULL, 0, "'--selection' is '%s'", text);
+        return error_expect(why, "more than 0 %% and at most 100 %%");
+    }
+    return true;
+}
+
 const char layer_choice_summary[] =
     "layers of the model, as in 5,11,17, or all (default: those without sliding windows)";
 
-/* The layers in `list`, into the `*count` elements of `layers`, which has room for all. */
-static bool layer_choice_read_list(const struct trace *trace, const char *list, uint32_t *layers,
-                                   uint32_t *count, struct error *why)
+static bool read_layers(const struct trace *trace, const char *const *texts, uint32_t count,
+                        uint32_t *layers, struct error *why)
 {
-    const char *at = list;
-    *count = 0;
-    for (bool more = true; more; at += more) {
-        char *end;
-        uint32_t layer;
-        unsigned long number = strtoul(at, &end, 10);
-        bool digits = *at >= '0' && *at <= '9' && (*end == ',' || *end == '\0');
-        if (!digits || number > UINT32_MAX || !trace_find_layer(trace, (uint32_t)number, &layer) ||
-            (*count > 0 && layer <= layers[*count - 1])) {
-            error_usage(why, NULL, 0, "'--layers' is '%s' for %s", list, trace_path(trace));
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t number;
+        if (i == trace_header(trace)->layers ||
+            !units_parse_whole(texts[i], UNIT_COUNT, UINT32_MAX, NULL, 0, "", &number, why) ||
+            !trace_find_layer(trace, (uint32_t)number, &layers[i]) ||
+            (i > 0 && layers[i] <= layers[i - 1])) {
+            error_usage(why, NULL, 0, "--layers: '%s' for %s", texts[i], trace_path(trace));
             return error_expect(why, "all, or layers that it has, ascending");
         }
-        layers[(*count)++] = layer;
-        at = end;
-        more = *end == ',';
     }
     return true;
 }
@@ -62,20 +71,21 @@ static bool find_offloading(const struct trace *trace, uint32_t *layers, uint32_
     return true;
 }
 
-bool layer_choice_apply(struct trace *trace, const char *list, struct layer_choice *out,
-                        struct error *why)
+bool layer_choice_apply(const struct arguments *arguments, int option, struct trace *trace,
+                        struct layer_choice *out, struct error *why)
 {
     uint32_t count, all = trace_header(trace)->layers;
+    const char *const *texts = arguments_all(arguments, option, &count);
+    bool listed = count > 0;
     *out = (struct layer_choice){.layers = all};
-    if (list != NULL && strcmp(list, "all") == 0) {
+    if (listed && strcmp(texts[0], "all") == 0) {
         return true;
     }
     uint32_t *layers = array_zeroed(all, sizeof *layers, why);
-    bool ok =
-        layers != NULL && (list != NULL ? layer_choice_read_list(trace, list, layers, &count, why)
+    bool ok = layers != NULL && (listed ? read_layers(trace, texts, count, layers, why)
                                         : find_offloading(trace, layers, &count, why));
     if (ok && count > 0 && count < all) {
-        out->sliding = list == NULL ? all - count : 0;
+        out->sliding = listed ? 0 : all - count;
         ok = trace_choose_layers(trace, layers, count, why);
     }
     free(layers);

@@ -9,7 +9,6 @@
 #include "cli/trace/trace_argument.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "tables/frame.h"
 #include "decode/replay/likeness.h"
 #include "trace/fit/fit.h"
@@ -205,7 +204,7 @@ static bool recording_open(const struct arguments *arguments, const char *name,
 {
     out->chosen = arguments_given(arguments, LAYERS);
     return (out->recording = trace_named(name, why)) != NULL &&
-           layer_choice_apply(out->recording, arguments_text(arguments, LAYERS), &out->choice, why);
+           layer_choice_apply(arguments, LAYERS, out->recording, &out->choice, why);
 }
 
 /* Report a recording beside its twin. */
@@ -252,11 +251,9 @@ static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct trace_profile profile = {0};
-    struct fitted fitted = {.profile = &profile, .share = 0.1};
+    struct fitted fitted = {.profile = &profile};
     struct beside_twin own = {.fitted = &fitted};
-    const char *share = arguments_text(arguments, SELECTION);
-    bool ok = (share == NULL ||
-               units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &fitted.share, why)) &&
+    bool ok = selection_from_arguments(arguments, SELECTION, &fitted.share, why) &&
               recording_open(arguments, arguments_operands(arguments, &count)[0], &own, why);
     fitted.recording = own.recording;
     ok = ok && trace_fit(own.recording, fitted.share, 0, &profile, why) &&

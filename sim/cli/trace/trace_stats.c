@@ -1,7 +1,6 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
 #include "tables/frame.h"
 #include "core/json_writer.h"
-#include "core/units.h"
 #include "cli/frame/command.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit_locality.h"
@@ -138,15 +137,12 @@ static bool stats_command_print_table(const struct trace *trace,
 
 static bool stats_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct stats_command_measured measured = {.selection.share = 0.1};
+    struct stats_command_measured measured;
     struct layer_choice choice;
-    const char *share = arguments_text(arguments, SELECTION);
     trace_stats_init(&measured.stats);
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL &&
-              layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
-              (share == NULL || units_parse(share, UNIT_SHARE, NULL, 0, "--selection",
-                                            &measured.selection.share, why));
+    bool ok = trace != NULL && layer_choice_apply(arguments, LAYERS, trace, &choice, why) &&
+              selection_from_arguments(arguments, SELECTION, &measured.selection.share, why);
     if (ok) {
         const struct trace_header *header = trace_header(trace);
         measured.selection.sinks = header->sinks;
