@@ -61,10 +61,11 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
 {
     char path[PATH_MAX];
     const char *const words[] = {"spillway-calibrate", command, operand, NULL};
-    return choose_harness(host, path, why) && child_read(path, words, out, why);
+    return choose_harness(host, path, why) && child_read(path, words, false, out, why);
 }
 
-bool child_read(const char *path, const char *const *words, char **out, struct error *why)
+bool child_read(const char *path, const char *const *words, bool quiet, char **out,
+                struct error *why)
 {
     FILE *printed = tmpfile();
     int status = 0;
@@ -79,6 +80,9 @@ bool child_read(const char *path, const char *const *words, char **out, struct e
     fflush(NULL);
     posix_spawn_file_actions_init(&streams);
     posix_spawn_file_actions_adddup2(&streams, fileno(printed), STDOUT_FILENO);
+    if (quiet) {
+        posix_spawn_file_actions_adddup2(&streams, fileno(printed), STDERR_FILENO);
+    }
     int fault = posix_spawnp(&child, path, &streams, NULL, (char *const *)words, environ);
     posix_spawn_file_actions_destroy(&streams);
     if (fault != 0 || waitpid(child, &status, 0) < 0) {
@@ -90,6 +94,10 @@ bool child_read(const char *path, const char *const *words, char **out, struct e
     } else {
         rewind(printed);
         *out = node_stream(printed, "a program's output", NODE_FILE_MOST, &size, why);
+    }
+    rewind(printed);
+    for (int byte; quiet && *out == NULL && (byte = getc(printed)) != EOF;) {
+        putc(byte, stderr);
     }
     fclose(printed);
     return *out != NULL;

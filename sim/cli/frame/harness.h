@@ -19,5 +19,6 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
 /* Run the program at `path`, or of this name on the PATH, with the arguments `words` (words[0] is its
  * name; NULL ends the list) and wait for it. `*out` gets its standard output, ended by a 0; the caller
  * frees it. Fails when the program cannot be run, is killed, or exits with a status other than 0; what it
- * says on standard error is its own. */
-bool child_read(const char *path, const char *const *words, char **out, struct error *why);
+ * says on standard error is its own, and of a `quiet` one is passed on only then. */
+bool child_read(const char *path, const char *const *words, bool quiet, char **out,
+                struct error *why);

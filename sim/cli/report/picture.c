@@ -169,7 +169,7 @@ static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
     snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
     const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
-    if (child_read("gnuplot", arguments, &printed, why)) {
+    if (child_read("gnuplot", arguments, true, &printed, why)) {
         free(printed);
         return true;
     }

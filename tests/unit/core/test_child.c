@@ -13,7 +13,7 @@
 static bool shell(const char *script, char **out, struct error *why)
 {
     const char *const words[] = {"sh", "-c", script, NULL};
-    return child_read("/bin/sh", words, out, why);
+    return child_read("/bin/sh", words, false, out, why);
 }
 
 static void what_it_prints_is_read_whole(void **state)
@@ -55,7 +55,7 @@ static void a_missing_program_is_named(void **state)
     char *text;
     struct error why;
     const char *const words[] = {"nothing", NULL};
-    assert_false(child_read("/no/such/program", words, &text, &why));
+    assert_false(child_read("/no/such/program", words, false, &text, &why));
     assert_string_equal(why.file, "/no/such/program");
     assert_string_equal(why.found, "cannot be run: No such file or directory");
 }
