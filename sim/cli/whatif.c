@@ -1,6 +1,4 @@
-/* `spillway whatif`: runs a scenario along one axis, or over a grid of two.
- *
- * Along one axis a row is a point; over a grid a cell is a point and shows its measure. Below the table
+/* `spillway whatif`: runs a scenario along one axis, or over a grid of two. A row is a point. Below the table
  * stands what its rows cannot say: how much better the best is than the scenario's own, and what is in the
  * way where no point is best. */
 #include <math.h>
@@ -88,11 +86,9 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
     return text;
 }
 
-/* A study's tables: a row per point along one axis, or a cell per point of a grid. */
+/* ---- the table ---- */
 
-/* ---- along an axis ---- */
-
-enum { VALUE, FIRST_FIGURE };
+enum { VALUE, FIRST_FIGURE = VALUE + WHATIF_MOST_AXES };
 
 static const struct frame_column step_columns[] = {
     {.of = "batch", .optional = true, .what = "sequences; shown where they vary along the axis"},
@@ -107,12 +103,12 @@ static const struct frame_column step_columns[] = {
     {.of = "by_link"},
 };
 
-/* The columns of a table along an axis: of decode steps, or of a server. Returns their number. */
+/* The columns: of decode steps, or of a server. Each axis is a title. Returns their number. */
 static uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS])
 {
     uint32_t count = sizeof step_columns / sizeof *step_columns;
     const struct frame_column *figures = serves ? runs_columns(true, &count) : step_columns;
-    out[VALUE] = (struct frame_column){.title = "", .unit = UNIT_COUNT};
+    out[VALUE] = out[VALUE + 1] = (struct frame_column){.unit = UNIT_COUNT};
     memcpy(&out[FIRST_FIGURE], figures, count * sizeof *out);
     count -= serves; /* its marks are others, below */
     out[FIRST_FIGURE + count] = (struct frame_column){
@@ -123,7 +119,7 @@ static uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_C
     return FIRST_FIGURE + count + 1;
 }
 
-/* Does the batch vary along the axis, without being the axis? */
+/* Does the batch vary along an axis, without being one? */
 static bool batch_varies(const struct whatif *whatif)
 {
     const struct cell *first = result_cell(&whatif->results[0], COLUMN(batch));
@@ -132,7 +128,7 @@ static bool batch_varies(const struct whatif *whatif)
         const struct cell *batch = result_cell(&whatif->results[i], COLUMN(batch));
         varies = varies || (batch->set && first->set && batch->integer != first->integer);
     }
-    return varies && strcmp(whatif->axes[0].key, "batch") != 0;
+    return varies && !whatif_is_axis(whatif, "batch");
 }
 
 /* Show what the study is about, and what differs from point to point. An axis of rates states the
@@ -143,7 +139,7 @@ static void adapt(const struct whatif *whatif, struct frame_column *column)
     if (of == COLUMN(batch)) {
         column->extra = !batch_varies(whatif);
     } else if (of == COLUMN(cache_bytes)) {
-        column->extra = strcmp(whatif->axes[0].key, "mechanisms.budget") != 0;
+        column->extra = !whatif_is_axis(whatif, "mechanisms.budget");
     } else if (of == COLUMN(requests_in_per_s)) {
         column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
     } else if (of == COLUMN(decode_tokens_per_s)) {
@@ -160,7 +156,10 @@ static void whatif_table_put_point(const struct whatif *whatif,
     const struct result *result = &whatif->results[point];
     char value[TEXT], marks[TEXT];
     frame_row(frame);
-    frame_text(frame, VALUE, axis_label(&whatif->axes[0], point, value, sizeof value));
+    for (uint32_t i = 0; i < whatif->axis_count; i++) {
+        uint32_t at = whatif_value(whatif, i, point);
+        frame_text(frame, VALUE + i, axis_label(&whatif->axes[i], at, value, sizeof value));
+    }
     frame_result(frame, result);
     if (result_ok(result)) {
         whatif_mark(whatif, findings, point, marks);
@@ -170,13 +169,14 @@ static void whatif_table_put_point(const struct whatif *whatif,
     }
 }
 
-/* Print a table: a row per point along one axis, or a cell per point of a grid, of the measure alone. */
-static bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                                const struct table_view *view, FILE *out, struct error *why)
+static bool whatif_print_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                               const struct table_view *view, FILE *out, struct error *why)
 {
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(whatif_serves(whatif), columns);
-    columns[VALUE].title = axis_title(&whatif->axes[0]);
+    for (uint32_t i = 0; i < whatif->axis_count; i++) {
+        columns[VALUE + i].title = axis_title(&whatif->axes[i]);
+    }
     for (uint32_t i = FIRST_FIGURE; i < count; i++) {
         adapt(whatif, &columns[i]);
     }
@@ -185,81 +185,6 @@ static bool whatif_points_table(const struct whatif *whatif, const struct whatif
         whatif_table_put_point(whatif, findings, i, frame);
     }
     bool good = frame != NULL && frame_print(frame, view, out, why);
-    frame_destroy(frame);
-    return good;
-}
-
-/* ---- a grid ---- */
-
-static const char *whatif_table_cell_words(const struct whatif *whatif,
-                                           const struct whatif_findings *findings, uint32_t point,
-                                           char text[TEXT])
-{
-    const struct result *result = &whatif->results[point];
-    double worth = whatif_worth(whatif, point);
-    char figure[SHOWN_TEXT];
-    if (!result_ok(result)) {
-        return result_out_of_memory(result) ? "oom" : "failed";
-    }
-    if (whatif_objection(whatif, point) != NULL) {
-        return "over";
-    }
-    snprintf(text, TEXT, "%s%.60s",
-             findings->best == point && !findings->all_tie ? "*"
-             : whatif_ties(whatif, findings, point)        ? "="
-             : findings->own == point                      ? ">"
-                                                           : "",
-             isnan(worth) ? "-" : whatif_number(worth, figure));
-    return text;
-}
-
-static void whatif_table_put_line(const struct whatif *whatif,
-                                  const struct whatif_findings *findings, uint32_t line,
-                                  struct frame *frame)
-{
-    char text[TEXT];
-    uint32_t across = whatif->axes[1].count;
-    frame_row(frame);
-    frame_text(frame, VALUE, axis_label(&whatif->axes[0], line, text, TEXT));
-    for (uint32_t i = 0; i < across; i++) {
-        frame_text(frame, 1 + i,
-                   whatif_table_cell_words(whatif, findings, line * across + i, text));
-    }
-}
-
-static bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
-                              const struct table_view *view, FILE *out, struct error *why)
-{
-    const struct axis *across = &whatif->axes[1];
-    char titles[TABLE_MOST_COLUMNS][TEXT];
-    struct frame_column columns[TABLE_MOST_COLUMNS] = {
-        {.title = axis_title(&whatif->axes[0]), .unit = UNIT_COUNT}};
-    if (across->count >= TABLE_MOST_COLUMNS) {
-        error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
-                  across->key, across->count);
-        return error_expect(why, "at most %d, or --json", TABLE_MOST_COLUMNS - 1);
-    }
-    for (uint32_t i = 0; i < across->count; i++) {
-        char label[TEXT / 2];
-        axis_label(across, i, label, sizeof label);
-        snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
-                 label);
-        columns[1 + i] = (struct frame_column){.title = titles[i], .unit = UNIT_COUNT};
-    }
-    bool over = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        over = over || whatif_objection(whatif, i) != NULL;
-    }
-    fprintf(out,
-            "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"
-            "%s",
-            whatif_words[whatif->figure].unit,
-            over ? "over: more requests arrive than are answered\n" : "");
-    struct frame *frame = frame_create(columns, 1 + across->count, why);
-    for (uint32_t i = 0; i * across->count < whatif->count; i++) {
-        whatif_table_put_line(whatif, findings, i, frame);
-    }
-    bool good = frame_print(frame, view, out, why);
     frame_destroy(frame);
     return good;
 }
@@ -330,8 +255,7 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     if (good) {
         runs_notes_print_above(notes, &whatif->scenario, out);
         whatif_report_print_title(whatif, out);
-        good = (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, &findings,
-                                                                                  view, out, why);
+        good = whatif_print_table(whatif, &findings, view, out, why);
     }
     if (good) {
         fputc('\n', out);
@@ -388,8 +312,7 @@ static void whatif_command_print_axes(FILE *out)
         out);
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(false, columns);
-    frame_columns_print("\ncolumns of the table along one axis, for --columns:", columns, count,
-                        out);
+    frame_columns_print("\ncolumns of the table, for --columns:", columns, count, out);
     count = whatif_columns(true, columns);
     frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }

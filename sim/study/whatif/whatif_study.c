@@ -182,7 +182,7 @@ bool whatif_serves(const struct whatif *whatif)
 
 /* ---- the figure of a study ---- */
 
-static bool is_axis(const struct whatif *whatif, const char *key)
+bool whatif_is_axis(const struct whatif *whatif, const char *key)
 {
     bool is = false;
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
@@ -194,7 +194,7 @@ static bool is_axis(const struct whatif *whatif, const char *key)
 double whatif_arrivals(const struct whatif *whatif)
 {
     double rate = NAN;
-    bool same = !is_axis(whatif, "rate") && !is_axis(whatif, "time_scale");
+    bool same = !whatif_is_axis(whatif, "rate") && !whatif_is_axis(whatif, "time_scale");
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *come = result_cell(&whatif->results[i], COLUMN(requests_in_per_s));
         /* Endless requests arrive at the stated rate, and count for as long as each run needs. */
@@ -220,7 +220,8 @@ static bool has_arrivals(const struct whatif *whatif)
         any = any || cells[COLUMN(requests_in_per_s)->index].set;
     }
     /* Clients that wait for their answers set the arrival rate themselves. */
-    return any && !scenario_states(&whatif->scenario, "clients") && !is_axis(whatif, "clients");
+    return any && !scenario_states(&whatif->scenario, "clients") &&
+           !whatif_is_axis(whatif, "clients");
 }
 
 static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)

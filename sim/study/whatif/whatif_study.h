@@ -70,6 +70,9 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point);
 /* The figure of a point; NAN if it has none or there is an objection. */
 double whatif_worth(const struct whatif *whatif, uint32_t point);
 
+/* Is this key, as a path, an axis? */
+bool whatif_is_axis(const struct whatif *whatif, const char *key);
+
 /* Requests per second that arrive, the same at every point with a time, or stated as the same; NAN if
  * they differ or none arrive. */
 double whatif_arrivals(const struct whatif *whatif);
