@@ -244,7 +244,7 @@ static bool write_scenarios(struct report *report, const char *unused, struct er
 /* ---- the page ---- */
 
 /* A line of the page: {{NAME.KIND}} stands for a file of plots/report, {{NAME}} for a text. */
-static bool write_line(const struct report *report, char *line, struct error *why)
+static bool write_page_line(const struct report *report, char *line, struct error *why)
 {
     const struct report_table *heading = &report->headings[report->heading];
     const struct report_answer *answer = report->answer;
@@ -291,7 +291,7 @@ static bool write_page(struct report *report, struct error *why)
         while (i < PARTS && strncmp(line, parts[i].begin, strlen(parts[i].begin)) != 0) {
             i++;
         }
-        ok = i == PARTS ? write_line(report, line, why)
+        ok = i == PARTS ? write_page_line(report, line, why)
                         : parts[i].write(report, line + strlen(parts[i].begin), why);
     }
     free(page);
