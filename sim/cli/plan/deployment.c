@@ -130,8 +130,8 @@ static const char *next_placeholder(const char **at, int *value)
 
 /* Write a line of a template, unless one of its values is "". Values are text in the file's
  * language; a command is text to every language but a shell's. */
-static void write_line(const struct template_language *language, const char *line,
-                       char (*values)[LINE], FILE *out)
+static void write_template_line(const struct template_language *language, const char *line,
+                                char (*values)[LINE], FILE *out)
 {
     int value;
     const char *open, *at = line, *from;
@@ -181,7 +181,7 @@ static bool fill_template(const char *name, const char *folder, const char *file
             strcpy(line, "---\n");
         }
         if (written) {
-            write_line(language_of(file), line, values, output.file);
+            write_template_line(language_of(file), line, values, output.file);
         }
     }
     fclose(in);
