@@ -154,13 +154,21 @@ bool point_launches(const struct point *point, bool prompts)
            (prompts && point->engine.path.prompts_launched);
 }
 
+uint64_t point_captured(const struct point *point)
+{
+    const struct setup_engine *engine = &point->setup.engine;
+    uint64_t sized = engine->size_count > 0 ? engine->sizes[engine->size_count - 1].to : 0;
+    uint64_t most = engine->most_rows > 0 ? engine->most_rows : sized;
+    return most < point->workload.sequences ? most : 0;
+}
+
 size_t point_curves(const struct point *point, enum curve_id *ids)
 {
     const struct mechanisms *m = point->setup.mechanisms;
     bool serves = point_serves(point);
     struct pipeline_beside beside = {
         .prompts = serves,
-        .launches = serves && (point_launches(point, true) || point->workload.graph_sequences > 0),
+        .launches = serves && (point_launches(point, true) || point_captured(point) > 0),
         .copies = serves && mechanisms_host_prefixes(m),
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {

@@ -302,7 +302,8 @@ const struct scenario_key scenario_keys[] = {
      "whether a step is scheduled while the one before runs: yes, no, or as the engine's version",
      .shape = SCENARIO_WORD, .words = overlap_words, WORKLOAD(overlap), .open = true},
     {"graph_sequences", "512",
-     "largest batch that a CUDA graph holds; kernels of larger ones are launched one by one",
+     "largest batch that a CUDA graph holds (default: the engine's); kernels of larger ones are "
+     "launched one by one",
      WHOLE(COUNT), .positive = true, WORKLOAD(graph_sequences), .most = 65536, .open = true},
     {"max_sequences", "256", "most sequences of a server's step; default: the engine's",
      WHOLE(COUNT), .positive = true, WORKLOAD(sequences), .most = 65536},

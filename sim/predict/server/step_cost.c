@@ -26,7 +26,7 @@ struct step_cost {
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
     bool launches[2];                /* of a step without and with prompts */
-    uint64_t graph_sequences;        /* more of them have no graph; 0: not stated */
+    uint64_t graph_sequences;        /* more of them have no graph; 0: all have one */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct surface *products;            /* of prompts, by the rows of a rank */
@@ -258,7 +258,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
     cost->launches[false] = point_launches(point, false);
     cost->launches[true] = point_launches(point, true);
-    cost->graph_sequences = point->workload.graph_sequences;
+    cost->graph_sequences = point_captured(point);
     if (cost->launches[true] || cost->graph_sequences > 0) {
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
         cost->launch_ns = engine_step_launch_ns(setup, &ignored);
