@@ -104,8 +104,9 @@ static bool write_replayed(const struct point *point, const struct result *ran, 
             continue; /* it was refused, and has no row */
         }
         const struct result_request *served = &ran->requests[row++];
-        if (served->end_ns >= 0) {
-            listed[out->count++] = (struct listed){served->arrived_ns, request};
+        if (!point->workload.timed || served->end_ns >= 0) {
+            int64_t at_ns = point->workload.timed ? served->arrived_ns : 0;
+            listed[out->count++] = (struct listed){at_ns, request};
         }
     }
     qsort(listed, out->count, sizeof *listed, compare_listed);
@@ -123,11 +124,11 @@ static bool set_file(const struct point *point, const char *path, uint32_t hash_
     static const char *const drawn[] = {"prompt",        "output",    "limit",        "rate",
                                         "burstiness",    "arrivals",  "time_scale",   "clients",
                                         "warm_requests", "warm_rate", "warm_clients", NULL};
-    uint64_t clients = point->requests->sessions ? 0 : point->workload.clients;
+    bool clients = point->workload.clients > 0 && !point->requests->sessions;
     remove_keys(scenario, drawn);
     return scenario_values_set(&scenario->values, "hash_tokens", hash_tokens, why) &&
-           (clients == 0 ||
-            scenario_values_set(&scenario->values, "clients", (double)clients, why)) &&
+           (!clients || scenario_values_set(&scenario->values, "clients",
+                                            (double)point->workload.clients, why)) &&
            node_set(scenario->root, "workload", path, why);
 }
 
@@ -145,23 +146,19 @@ static bool run_point(const struct scenario *scenario, const struct run_context 
     return good;
 }
 
-bool benchmark_list_write(const struct scenario *scenario, const struct result *result,
-                          const struct run_context *context, const char *folder,
-                          struct benchmark_list *out, struct error *why)
+bool benchmark_list_write(const struct scenario *scenario, const struct point *asked,
+                          const struct result *result, const struct run_context *context,
+                          const char *folder, struct benchmark_list *out, struct error *why)
 {
     char path[PATH];
     struct scenario list, *file = &out->scenario;
-    struct point asked, point;
+    struct point point;
     struct result ran;
     snprintf(path, sizeof path, "%s/%s", folder, BENCHMARK_LIST_FILE);
     *out = (struct benchmark_list){.count = 0};
-    if (!scenario_point(scenario, 0, &asked, why)) {
-        return false;
-    }
-    bool good = scenario_copy(scenario, &list, why) && set_list(&asked, result, &list, why) &&
+    bool good = scenario_copy(scenario, &list, why) && set_list(asked, result, &list, why) &&
                 run_point(&list, context, &point, &ran, why);
     scenario_release(&list);
-    point_release(&asked);
     if (!good) {
         return false;
     }

@@ -244,8 +244,10 @@ static void put_requests(const struct point *point, const struct benchmark_list 
                          char (*values)[LINE])
 {
     const struct requests *requests = point->requests;
-    if (point->workload.clients > 0 && !requests->sessions) {
-        snprintf(values[CONCURRENCY], LINE, "%" PRIu64, point->workload.clients);
+    const struct workload *workload = &point->workload;
+    if (!workload->timed ||
+        (workload->clients > 0 && !requests->sessions)) { /* one after another */
+        snprintf(values[CONCURRENCY], LINE, "%" PRIu64, workload->timed ? workload->clients : 1);
     } else {
         snprintf(values[SECONDS], LINE, "0.001");
         snprintf(values[TIMED], LINE, "--self-timed");
@@ -379,8 +381,8 @@ bool deployment_write(const struct deployment *deployment, const char *path, str
                 scenario_point(deployment->scenario, 0, &point, why);
     bool good = made && deployment_command(deployment, values, why);
     if (good && point_serves(&point)) {
-        good = benchmark_list_write(deployment->scenario, deployment->result, deployment->context,
-                                    path, &list, why) &&
+        good = benchmark_list_write(deployment->scenario, &point, deployment->result,
+                                    deployment->context, path, &list, why) &&
                write_scenario_file(&list.scenario, path, "benchmark.yaml", why);
     }
     if (good) {
