@@ -37,13 +37,13 @@ static const struct whatif_words {
 /* The name of a point: its value on each axis, "15.0 %, batch 4". */
 static const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
-    size_t used = 0;
-    for (uint32_t axis = 0; axis < whatif->axis_count && used < LINE; axis++) {
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
         char label[TEXT];
         axis_label(&whatif->axes[axis], whatif_value(whatif, axis, point), label, sizeof label);
-        used += (size_t)snprintf(text + used, LINE - used, "%s%s%s%s", used > 0 ? ", " : "",
-                                 whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
-                                 whatif->axis_count > 1 ? " " : "", label);
+        text_append(text, LINE, "%s%s%s%s", axis > 0 ? ", " : "",
+                    whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
+                    whatif->axis_count > 1 ? " " : "", label);
     }
     return text;
 }
@@ -79,8 +79,7 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
     text[0] = '\0';
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         if (marks[i].here) {
-            size_t used = strlen(text);
-            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? ", " : "", marks[i].mark);
+            text_append(text, TEXT, "%s%s", text[0] != '\0' ? ", " : "", marks[i].mark);
         }
     }
     return text;

@@ -38,15 +38,12 @@ static void command_option_spelling(const struct command_option *option, char *t
 
 void command_operands_spelling(const struct command *command, char *text, size_t size)
 {
-    size_t used = 0;
-    for (size_t i = 0; command_kind(command, i) != NULL && used < size; i++) {
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? "|" : "",
-                                 command_kind(command, i));
+    text[0] = '\0';
+    for (size_t i = 0; command_kind(command, i) != NULL; i++) {
+        text_append(text, size, "%s%s", i > 0 ? "|" : "", command_kind(command, i));
     }
-    if (used < size) {
-        bool both = used > 0 && command->operands[0] != '\0';
-        snprintf(text + used, size - used, "%s%s", both ? " " : "", command->operands);
-    }
+    bool both = text[0] != '\0' && command->operands[0] != '\0';
+    text_append(text, size, "%s%s", both ? " " : "", command->operands);
 }
 
 /* The options stand below; those that have to be given stand here, too. */

@@ -8,6 +8,7 @@
 
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_text.h"
+#include "core/text.h"
 #include "core/version.h"
 #include "store/stored_run.h"
 #include "study/plan/start_line.h"
@@ -252,16 +253,14 @@ static const char *name_block(const struct result *result, char text[BLOCK])
     const struct result_item *part = result_largest(result, COLUMN(parts_us));
     const struct result_item *stall = result_largest(result, COLUMN(stalls_us));
     double ns = (double)result_cell(result, COLUMN(step_us))->integer;
-    text[0] = '\0';
     if (part == NULL || part->ns == 0) {
         snprintf(text, BLOCK, "%s", result->message);
         return text;
     }
-    size_t used = (size_t)snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name,
-                                   100 * (double)part->ns / ns);
+    snprintf(text, BLOCK, "%s, %.0f %% of the step", part->name, 100 * (double)part->ns / ns);
     if (stall != NULL && (double)stall->ns >= 0.01 * ns && strcmp(stall->name, part->name) != 0) {
-        snprintf(text + used, BLOCK - used, "; it waits for %s for %.0f %%", stall->name,
-                 100 * (double)stall->ns / ns);
+        text_append(text, BLOCK, "; it waits for %s for %.0f %%", stall->name,
+                    100 * (double)stall->ns / ns);
     }
     return text;
 }

@@ -1,5 +1,6 @@
 #include "cli/runs/sweep_keys.h"
 
+#include "core/text.h"
 #include "policy/policy.h"
 
 #include <ctype.h>
@@ -26,11 +27,10 @@ const char *sweep_key_title(const struct node *sweep, size_t index)
 /* A value on one line: its scalars between blanks, each after its key if these are values, as in contexts. */
 static void append_value(const struct node *node, char *text, size_t size)
 {
-    size_t used = strlen(text);
     if (node->kind == NODE_SCALAR) {
         bool keyed = node->key != NULL && isdigit((unsigned char)node->key[0]);
-        snprintf(text + used, size - used, "%s%s%s%s", used > 0 ? " " : "", keyed ? node->key : "",
-                 keyed ? ":" : "", node->text);
+        text_append(text, size, "%s%s%s%s", text[0] != '\0' ? " " : "", keyed ? node->key : "",
+                    keyed ? ":" : "", node->text);
     }
     for (size_t i = 0; i < node->count; i++) {
         append_value(node->children[i], text, size);
@@ -92,15 +92,14 @@ json_t *sweep_point_json(const struct node *sweep, uint32_t point)
 
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; sweep != NULL && i < sweep->count && used < size; i++) {
+    for (size_t i = 0; sweep != NULL && i < sweep->count; i++) {
         const struct node *list = sweep->children[i];
         if (list->count > 1 && strcmp(list->key, "system") != 0) {
             char value[64];
             sweep_point_value(sweep, (uint32_t)i, point, value, sizeof value);
-            used += (size_t)snprintf(text + used, size - used, "%s%s %s", used > 0 ? ", " : "",
-                                     sweep_key_title(sweep, i), value);
+            text_append(text, size, "%s%s %s", text[0] != '\0' ? ", " : "",
+                        sweep_key_title(sweep, i), value);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "core/array.h"
 #include "core/named.h"
+#include "core/text.h"
 #include "core/units.h"
 #include "trace/demand.h"
 
@@ -98,10 +99,9 @@ void layer_choice_write(const struct layer_choice *choice, const struct trace *t
     uint32_t chosen = trace_header(trace)->layers;
     text[0] = '\0';
     if (chosen < choice->layers) {
-        int used = snprintf(text, LAYER_CHOICE_TEXT, ", %u of %u layers", chosen, choice->layers);
-        if (choice->sliding > 0) {
-            snprintf(text + used, (size_t)(LAYER_CHOICE_TEXT - used),
-                     ", without %u with sliding windows", choice->sliding);
-        }
+        text_append(text, LAYER_CHOICE_TEXT, ", %u of %u layers", chosen, choice->layers);
+    }
+    if (chosen < choice->layers && choice->sliding > 0) {
+        text_append(text, LAYER_CHOICE_TEXT, ", without %u with sliding windows", choice->sliding);
     }
 }

@@ -199,13 +199,12 @@ static bool name_mechanism(struct difference *difference, uint32_t number, struc
 const char *difference_names(const struct difference *difference, uint32_t set, bool labels,
                              char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < difference->count && used < size; i++) {
+    for (uint32_t i = 0; i < difference->count; i++) {
         const struct difference_mechanism *mechanism = &difference->mechanisms[i];
         if ((set >> i & 1) != 0) {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     labels ? mechanism->label : mechanism->name);
+            text_append(text, size, "%s%s", text[0] != '\0' ? ", " : "",
+                        labels ? mechanism->label : mechanism->name);
         }
     }
     return text;

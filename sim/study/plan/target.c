@@ -130,19 +130,14 @@ static bool read_target(const char *text, size_t length, struct target *out, str
            read_bound(out->typed, out, why);
 }
 
-static bool contradict(const struct target *a, const struct target *b)
-{
-    return a->column == b->column && !a->at_most && b->at_most && a->bound > b->bound;
-}
-
 static bool target_check_sense(const struct targets *targets, struct error *why)
 {
-    for (uint32_t i = 0; i < targets->count; i++) {
-        for (uint32_t j = 0; j < targets->count; j++) {
-            if (contradict(&targets->all[i], &targets->all[j])) {
-                return error_usage(why, OPTION, 0, "'%s' and '%s' contradict each other",
-                                   targets->all[i].text, targets->all[j].text);
-            }
+    for (uint32_t i = 0; i < targets->count * targets->count; i++) {
+        const struct target *a = &targets->all[i / targets->count];
+        const struct target *b = &targets->all[i % targets->count];
+        if (a->column == b->column && !a->at_most && b->at_most && a->bound > b->bound) {
+            return error_usage(why, OPTION, 0, "'%s' and '%s' contradict each other", a->text,
+                               b->text);
         }
     }
     return true;
@@ -260,11 +255,9 @@ bool targets_judge(const struct targets *targets, const struct column *column)
 
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
 {
-    size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < targets->count; i++) {
-        used += (size_t)snprintf(text + used, TARGETS_TEXT - used, "%s%s", i > 0 ? ", " : "",
-                                 targets->all[i].text);
+        text_append(text, TARGETS_TEXT, "%s%s", i > 0 ? ", " : "", targets->all[i].text);
     }
     return text;
 }
