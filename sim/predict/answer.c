@@ -247,6 +247,12 @@ static void note_engine(const struct server_engine *engine, struct result *resul
                                           note_text(engine->earlier)));
         }
     }
+    for (uint32_t i = 0; i < engine->rule_count && result_ok(result); i++) {
+        if ((engine->ruled >> i & 1) != 0) {
+            result_note(result, note_make(NOTE_engine_rules, note_text(engine->name),
+                                          note_text(engine->rules[i].name)));
+        }
+    }
 }
 
 /* Finish a result that was computed, or release it. */

@@ -8,6 +8,7 @@
 #include "core/units.h"
 #include "model/sharding.h"
 #include "predict/command/server_text.h"
+#include "predict/scenario/engine_memory.h"
 #include "server/server_engine.h"
 
 #include <errno.h>
@@ -87,19 +88,34 @@ static bool lay_length(const char *file, const struct stated_keys *keys, const s
     return scenario_values_set(&scenario->values, "request_tokens", model->trained_context, why);
 }
 
-/* Not all versions keep prefixes of models with states by default. */
-static bool lay_prefixes(const char *file, const struct stated_key *version,
-                         const struct model *model, struct scenario *scenario, struct error *why)
+/* Not all versions keep prefixes of models with states by default, and some of a model never; some free no windows
+ * beside events. */
+static bool lay_version(const char *file, const struct stated_keys *keys, bool prefixes,
+                        const struct model *model, struct scenario *scenario, struct error *why)
 {
+    const struct stated_key *version = &keys->all[STATED_ENGINE];
+    const struct stated_key *events = &keys->all[STATED_KV_EVENTS];
     struct server_engine engine;
     if (!server_engine_find(version->value, file, version->line, &engine, why)) {
         return false;
     }
-    if (model->linear.key_heads == 0 || engine.caches_states) {
+    if (events->value[0] != '\0' && engine.events_keep_windows &&
+        !scenario_states(scenario, "hybrid_kv")) {
+        message_note("%s:%d: hybrid_kv=no (%s)", file, events->line, events->said);
+        if (!scenario_values_set(&scenario->values, "hybrid_kv", 0, why)) {
+            return false;
+        }
+    }
+    bool forgets = model->linear.key_heads > 0 && !engine.caches_states && !keys->says_prefixes;
+    for (uint32_t i = 0; i < engine.rule_count; i++) {
+        const struct engine_rule *rule = &engine.rules[i];
+        forgets = forgets || (rule->forgets && engine_rule_names(rule, model));
+    }
+    if (!forgets || !prefixes) {
         return true;
     }
-    message_note("%s: mechanisms.prefix=none (%s keeps none of models with states)", file,
-                 version->value);
+    message_note("%s: mechanisms.prefix=none (%s keeps none of %s)", file, version->value,
+                 keys->says_prefixes ? model->name : "models with states");
     return node_set(scenario->root, "mechanisms.prefix", "none", why);
 }
 
@@ -210,11 +226,10 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
                         struct error *why)
 {
     const struct node *name = node_stated(scenario->root, "model");
-    const struct stated_key *version = &keys->all[STATED_ENGINE];
     bool length = (keys->all[STATED_MODEL].typed || keys->fits_length) &&
                   scenario_serves(scenario) && !scenario_states(scenario, "request_tokens");
-    bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
-                    node_find(scenario->root, "mechanisms.prefix") == NULL;
+    bool version = keys->all[STATED_ENGINE].value[0] != '\0';
+    bool prefixes = node_find(scenario->root, "mechanisms.prefix") == NULL;
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0' &&
                    node_find(scenario->root, "mechanisms.weights") == NULL;
     bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' ||
@@ -224,7 +239,7 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool shared = keys->all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;
     if (name == NULL || name->kind != NODE_SCALAR ||
-        !(length || prefixes || weights || types || shared)) {
+        !(length || version || weights || types || shared)) {
         return true;
     }
     if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
@@ -232,7 +247,7 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     }
     bool good = lay_types(file, keys, scenario, &model, why) &&
                 (!shared || check_shared(file, &keys->all[STATED_SHARED_RANKS], &model, why)) &&
-                (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
+                (!version || lay_version(file, keys, prefixes, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&
                 (!length || lay_length(file, keys, &model, scenario, why));
     model_release(&model);

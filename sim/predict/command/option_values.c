@@ -110,13 +110,13 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-/* Set a key. What a word implies gives way to an option of its own; a name of logs, and a length that a log
- * mentions, to any other. */
+/* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
+ * log mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
                 struct server_text *said)
 {
     struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
-    bool implied = option->value == SERVER_VALUE_WORD;
+    bool implied = option->value == SERVER_VALUE_WORD && option->flag != NULL;
     const struct stated_key *pools = &said->keys.all[STATED_KV_TOKENS];
     /* A log says a pool once more for another worker or engine; the least counts. */
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&

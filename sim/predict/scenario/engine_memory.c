@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "predict/scenario/sources.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -350,24 +351,44 @@ static bool splits_blocks(const struct model *model)
     return false;
 }
 
-static bool refusal_holds(const struct engine_refusal *refusal, const struct setup *setup)
+/* Is one of the list, of patterns, the text? No list has all. */
+static bool names_it(const struct node *list, const char *text)
+{
+    bool named = list == NULL;
+    for (size_t i = 0; !named && i < list->count; i++) {
+        named = fnmatch(list->children[i]->text, text, 0) == 0;
+    }
+    return named;
+}
+
+bool engine_rule_names(const struct engine_rule *rule, const struct model *model)
+{
+    return names_it(rule->models, model->architecture);
+}
+
+bool engine_rule_holds(const struct engine_rule *rule, const struct setup *setup)
 {
     double capability = profile_capability(&setup->profile);
     const struct model *model = &setup->model;
-    bool kv = refusal->kv == NULL;
-    for (size_t i = 0; !kv && i < refusal->kv->count; i++) {
-        kv = strcmp(refusal->kv->children[i]->text, dtype_name(model->kv)) == 0;
+    bool outside = (rule->below > 0 && capability < rule->below) ||
+                   (rule->from > 0 && capability >= rule->from);
+    bool on_gpu = (rule->below == 0 && rule->from == 0) || (capability > 0 && outside);
+    return on_gpu && names_it(rule->kv, dtype_name(model->kv)) && engine_rule_names(rule, model) &&
+           (!rule->indexer || setup_indexes(setup)) && (!rule->blocks || splits_blocks(model)) &&
+           (!rule->prefixes || mechanisms_keep_prefixes(setup->mechanisms)) &&
+           (rule->weights == NULL || strcmp(rule->weights, dtype_name(model->weights)) == 0) &&
+           (rule->experts == NULL ||
+            (model_is_routed(model) && strcmp(rule->experts, dtype_name(model->experts)) == 0));
+}
+
+bool engine_rule_keeps(const struct point *point)
+{
+    bool keeps = false;
+    for (uint32_t i = 0; i < point->engine.rule_count; i++) {
+        const struct engine_rule *rule = &point->engine.rules[i];
+        keeps = keeps || (rule->keeps != NULL && engine_rule_holds(rule, &point->setup));
     }
-    bool outside = (refusal->below > 0 && capability < refusal->below) ||
-                   (refusal->from > 0 && capability >= refusal->from);
-    bool on_gpu = (refusal->below == 0 && refusal->from == 0) || (capability > 0 && outside);
-    return on_gpu && kv && (!refusal->indexer || setup_indexes(setup)) &&
-           (!refusal->blocks || splits_blocks(model)) &&
-           (refusal->model == NULL || strcmp(refusal->model, model->architecture) == 0) &&
-           (refusal->weights == NULL ||
-            strcmp(refusal->weights, dtype_name(model->weights)) == 0) &&
-           (refusal->experts == NULL ||
-            (model_is_routed(model) && strcmp(refusal->experts, dtype_name(model->experts)) == 0));
+    return keeps;
 }
 
 void engine_refusal_set(struct point *point)
@@ -376,8 +397,8 @@ void engine_refusal_set(struct point *point)
     engine->name = point->engine.row;
     engine->refuses = NULL;
     for (size_t i = point->engine.refusal_count; i-- > 0;) {
-        const struct engine_refusal *row = &point->engine.refusals[i];
-        engine->refuses = refusal_holds(row, &point->setup) ? row->reason : engine->refuses;
+        const struct engine_rule *row = &point->engine.refusals[i];
+        engine->refuses = engine_rule_holds(row, &point->setup) ? row->name : engine->refuses;
     }
 }
 

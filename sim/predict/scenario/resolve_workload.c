@@ -408,6 +408,37 @@ static bool check_pool(const struct scenario *scenario, struct error *why)
     return true;
 }
 
+/* What the engine does by itself for the model, unless the scenario says otherwise. */
+static bool take_rules(const struct scenario *scenario, struct server_engine_gpus *limits,
+                       struct point *out, struct error *why)
+{
+    struct server_engine *engine = &out->engine;
+    struct mechanisms *m = out->setup.mechanisms;
+    bool kv = node_find(scenario->root, "dtype.kv") == NULL;
+    bool pages = node_find(scenario->root, "mechanisms.prefix_block") == NULL;
+    engine->ruled = 0;
+    for (uint32_t i = 0; i < engine->rule_count; i++) {
+        const struct engine_rule *rule = &engine->rules[i];
+        if (!engine_rule_holds(rule, &out->setup)) {
+            continue;
+        }
+        enum dtype keeps = out->setup.model.kv;
+        if (kv && rule->keeps != NULL && !dtype_find(rule->keeps, rule->name, 0, &keeps, why)) {
+            return false;
+        }
+        bool page = pages && rule->page > 0 && m->prefix_unit % rule->page == 0;
+        bool waits = rule->waits && out->workload.overlap == 0;
+        bool rules = keeps != out->setup.model.kv || waits ||
+                     (page && m->prefix_block != rule->page) || rule->sequences > 0;
+        out->setup.model.kv = keeps;
+        m->prefix_block = page ? rule->page : m->prefix_block;
+        limits->sequences = rule->sequences > 0 ? rule->sequences : limits->sequences;
+        engine->path.overlaps = engine->path.overlaps && !waits;
+        engine->ruled |= (uint64_t)rules << i;
+    }
+    return true;
+}
+
 bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why)
 {
     struct workload *workload = &out->workload;
@@ -426,6 +457,10 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
         .gpus = out->setup.model.tensor_parallel,
     };
     struct model *model = &out->setup.model;
+    struct server_engine_gpus limits = *server_engine_limits(engine, &gpu);
+    if (!take_rules(scenario, &limits, out, why)) {
+        return false;
+    }
     out->engine.path.overlaps =
         workload->overlap == 0 ? engine->path.overlaps : workload->overlap > 1;
     out->setup.engine = server_engine_around(engine, &gpu, point_launches(out, false));
@@ -436,7 +471,7 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;
     }
-    if (!resolve_step_limits(scenario, server_engine_limits(engine, &gpu), out, why)) {
+    if (!resolve_step_limits(scenario, &limits, out, why)) {
         return false;
     }
     if (!scenario_states(scenario, "hbm_usable")) {

@@ -8,6 +8,7 @@
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
+#include "predict/scenario/engine_memory.h"
 #include "predict/scenario/sources.h"
 #include "server/requests/requests.h"
 #include "study/plan/host_room.h"
@@ -328,8 +329,11 @@ static void list_values(const struct commanded *run, struct command_value values
         {"hbm_usable", .number = run->point->setup.hbm_usable, .digits = 4},
         {"own_code", .word = setup->model.own_code ? "yes" : ""},
         {"quantization", .word = quantizes(&setup->model, &run->own) ? "fp8" : ""},
-        /* A type other than fp8 is the model's own. This fp8 is what vLLM calls plain fp8. */
-        {"kv_dtype", .word = fp8 ? "fp8_e4m3" : "auto"},
+        /* A type other than fp8 is the model's own, unless the engine takes another for it. This fp8 is what vLLM
+         * calls plain fp8. */
+        {"kv_dtype", .word = fp8                        ? "fp8_e4m3"
+                             : engine_rule_keeps(point) ? "bfloat16"
+                                                        : "auto"},
         {"kv_fp8", .word = fp8 ? "fp8" : ""},
         {"selected_tokens", .number = selected_tokens(setup)},
         /* A server that attends only to its cache needs room there for all selected tokens. Here
