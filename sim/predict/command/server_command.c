@@ -739,8 +739,9 @@ bool server_command_read(struct server_text *said, char *text)
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
         const char *inner = within_quote(rest, line);
-        if (inner > rest && unquote(text + (inner - text))) {
-            line = behind_command(said, rest, &said->program);
+        if (inner > rest && unquote(text + (inner - text)) &&
+            (line = behind_command(said, rest, &said->program)) == NULL) {
+            break;
         }
         bool several = starts_several(said, rest, inner);
         several = starts_several(said, inner, line) || several;

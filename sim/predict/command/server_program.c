@@ -282,17 +282,18 @@ const struct server_option *server_option_suggest(const struct server_program *p
     return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
 }
 
-/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may end
- * instead, joined to the next ('\v'). */
+/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may have more
+ * blanks, or end, joined to the next ('\v'). */
 static const char *behind_text(const char *line, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        size_t blanks = *text == ' ' ? strspn(line, " \t\v") : 0;
-        bool joined = memchr(line, '\v', blanks) != NULL;
-        if (!joined && *line != *text) {
+    for (size_t length; *text != '\0'; text += length) {
+        size_t blanks = strspn(line, " \t\v");
+        length = strspn(text, " ");
+        if (length == 0 ? *line != *text : blanks == 0) {
             return NULL;
         }
-        line += joined ? blanks : 1;
+        line += length == 0 ? 1 : blanks;
+        length += length == 0;
     }
     return line;
 }

@@ -692,6 +692,9 @@ static const struct {
     {"weights beyond a container's memory", "x.sh",
      "docker run -m 16g vllm/vllm-openai:v0.20.0 m -tp 2 --cpu-offload-gb 10\n",
      "x.sh:1: 'cpu_offload_gb' is 10GiB, more than the memory of its container"},
+    {"more blanks than one", "x.sh", "docker run  vllm/vllm-openai:v0.20.0 m\n",
+     "model=m system=vllm engine=vllm-0.20"},
+    {"and between a server's words", "x.sh", "vllm   serve m\n", "model=m system=vllm"},
     {"a script in a ConfigMap", "x.yaml",
      "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
      "\n  command: [bash, /run.sh]\n",
