@@ -250,7 +250,7 @@ static const char *server_text_find_value(const char *line, const char *name)
 {
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
-        end += *end == '\'' || *end == '"';
+        end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
         bool sentence = *end == ' ' && strchr(name, ' ') != NULL &&
                         isdigit((unsigned char)end[1 + (end[1] == '(')]);
         if ((at == line || !server_text_is_word(at[-1])) &&

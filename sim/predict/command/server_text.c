@@ -390,39 +390,6 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
-/* Does the line behind `text`, which a terminal wrapped at the width of its first line, go on with the
- * settings of a log? "with config: " has a list that no bracket ends. */
-static bool settings_wrap(const struct server_text *said, const char *text, const char *next)
-{
-    const char *at = NULL, *line = strrchr(text, '\n'), *last = text + strlen(text) - 1;
-    char name[64];
-    size_t width = strcspn(text, "\n"), letters = strspn(next, "abcdefghijklmnopqrstuvwxyz_");
-    snprintf(name, sizeof name, "%.*s", (int)letters, next);
-    bool whole = false; /* a name that does not end one before it */
-    for (size_t i = 0; i < said->program_count; i++) {
-        at = at != NULL ? at : server_program_after(said->programs[i].logs, text);
-        const struct server_option *option = server_option_find(&said->programs[i], name);
-        whole = whole || (option != NULL && option->value != SERVER_VALUE_NONE);
-    }
-    if (at == NULL || last < text || strlen(line != NULL ? line + 1 : text) + 1 < width ||
-        strchr(text, '=') == NULL || (whole && strchr(", ", *last) == NULL)) {
-        return false;
-    }
-    int depth = 0;
-    for (; *at != '\0'; at++) {
-        depth += (*at == '(' || *at == '{') - (*at == ')' || *at == '}');
-    }
-    bool complete = depth <= 0 && (*last == ')' || *last == '}');
-    size_t word = strspn(next, "_.'\"0123456789abcdefghijklmnopqrstuvwxyzTFN");
-    const char *pair = next; /* up to its '=', a list has blanks behind commas alone */
-    while (*pair != '\0' && strchr("=\n", *pair) == NULL &&
-           (*pair != ' ' || pair == next || strchr(", ", pair[-1]) != NULL)) {
-        pair++;
-    }
-    return (*pair == '=' || (next[word] != '\0' && strchr(",)}]=", next[word]) != NULL)) &&
-           (!complete || *next == ',');
-}
-
 /* The end of the first line. A quote of a command, or a log's list, goes on in the next lines, unless none of
  * them closes it. */
 static char *line_end(const struct server_text *said, char *text)
@@ -431,9 +398,8 @@ static char *line_end(const struct server_text *said, char *text)
     for (int more = 0; more < MOST_WRAPPED; more++) {
         char c = *end;
         *end = '\0';
-        bool wraps = c != '\0' && settings_wrap(said, text, end + 1);
-        bool open = wraps || server_command_is_open(said, text) ||
-                    log_settings_open(said, text, true) || shell_variable_is_open(text);
+        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true) ||
+                    shell_variable_is_open(text);
         *end = c;
         if (!open) {
             return end;
@@ -442,7 +408,6 @@ static char *line_end(const struct server_text *said, char *text)
             break;
         }
         end = strchrnul(end + 1, '\n');
-        first = wraps ? end : first;
     }
     return first;
 }
@@ -920,7 +885,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         ok = dockerfile_read(&said, text_joined(text, size, "#"), why);
     } else if (ok) {
         bool unit = strstr(text, "\nExecStart=") != NULL; /* of systemd */
-        server_text_read_lines(&said, text_joined(text, size, unit ? "#;" : ""));
+        text = text_joined(text, size, unit ? "#;" : "");
+        text = log_unwrapped(&said, text);
+        server_text_read_lines(&said, text);
     }
     free(text);
     if (ok && said.failure != NULL) {

@@ -209,6 +209,10 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 void server_text_pass_over(struct server_text *said, const struct server_option *option,
                            const char *typed);
 
+/* The text with the lines of a log that were wrapped whole again, each with a '\v' at its end for each end of a
+ * line taken out: another text in the place of this one, which is freed, or itself. */
+char *log_unwrapped(const struct server_text *said, char *text);
+
 /* Take all settings of a line of a log. An option that a command may not have is refused if it is
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);

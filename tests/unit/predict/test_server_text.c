@@ -200,6 +200,15 @@ static const struct {
      "(EngineCore_DP1 pid=9) (Worker_PP1_TP3 pid=4) INFO x\n(VllmWorker rank=7 pid=5) INFO x\n"
      " with config: model='m', tensor_parallel_size=4, pipeline_parallel_size=2, data_parallel_size=2\n",
      "model=m@3 system=vllm@0 tensor_parallel=4@3 data_parallel=2@3 pipeline_parallel=2@3"},
+    {"lines of a log that a terminal wrapped at one width, as words of its own and as a pool",
+     "INFO 01-15 10:00:00 [x.py:1] LLM engine (v0.1\n1.0) with config: model='m', x=1\n"
+     "INFO 01-15 10:00:00 [x.py:1] GPU KV cache siz\ne: 36,480 tokens\n"
+     "INFO 01-15 10:00:00 [x.py:1] Cudagraph is dis\nabled under eager mode\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.11@1 compile=eager@5 kv_pool_tokens=36480@3"},
+    {"and that an editor wrapped at words",
+     "INFO 1-15 [x.py:1] vLLM API server version\n0.11.0\nINFO 1-15 [x.py:1] non-default args: {'model':\n"
+     "'m', 'max_num_seqs' : 3}\nINFO 1-15 [xy.py:123] GPU KV cache size:\n36,480 tokens\n",
+     "model=m@3 system=vllm@0 engine=vllm-0.11@1 max_sequences=3@3 kv_pool_tokens=36480@5"},
     {"a list without what marks a log's: what nothing else says is read",
      "INFO x.core Loading m with {'max_num_seqs': 256, 'gpu_memory_utilization': 0.9, 'tensor_parallel_size': 1}\n"
      "LLM engine (v0.8.3) with config: model='m', max_seq_len=4096, x=1\nquantization: fp8\n",

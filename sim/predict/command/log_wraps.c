@@ -1,0 +1,139 @@
+/* Lines of a log that a terminal or an editor wrapped become whole again.
+ *
+ * A log's line begins with a level, a process or a date. What follows it up to the next one is the rest of it if
+ * the text was wrapped: at the largest width exactly, within words, too (a terminal), or where the next word had
+ * no room (an editor). One break alone says that before settings only. */
+#include "predict/command/server_text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NARROWEST = 40, WIDEST = 600 }; /* columns */
+
+static bool begins_log_line(const struct server_text *said, const char *line)
+{
+    static const char *const levels[] = {"INFO", "WARN", "ERROR", "DEBUG"};
+    char head[100];
+    snprintf(head, sizeof head, "%.*s", (int)strcspn(line, "\n"), line);
+    bool begins = fnmatch("(* pid=*", head, 0) == 0 || fnmatch("[[]20[0-9][0-9]-*", head, 0) == 0;
+    for (size_t i = 0; !begins && i < sizeof levels / sizeof *levels; i++) {
+        const char *at = strstr(head, levels[i]), *end = at != NULL ? strpbrk(at, " :") : NULL;
+        begins = end != NULL && end - at <= 7 && (at == head || strchr(" \"", at[-1]) != NULL);
+    }
+    for (size_t i = 0; !begins && i < said->program_count;
+         i++) { /* without what stands before it */
+        const struct node *logs = said->programs[i].logs;
+        for (size_t j = 0; !begins && logs != NULL && j < logs->count; j++) {
+            const char *mark = logs->children[j]->text;
+            begins = *mark != ' ' && strncmp(head, mark, strlen(mark)) == 0;
+        }
+    }
+    return begins;
+}
+
+/* Do settings of a list go on in the line behind `last`, "e=None, max_seq_len=5" or "alse)"? Their blanks stand
+ * behind commas alone, and a name of its own behind a comma. */
+static bool continues_list(const struct server_text *said, char last, const char *line)
+{
+    char name[64];
+    size_t word = strspn(line, "_.'\"0123456789abcdefghijklmnopqrstuvwxyzTFN");
+    snprintf(name, sizeof name, "%.*s", (int)strspn(line, "abcdefghijklmnopqrstuvwxyz_"), line);
+    bool apart = strchr(", ", last) == NULL && (strchr(")}", last) != NULL && *line != ',');
+    for (size_t i = 0; !apart && strchr(", ", last) == NULL && i < said->program_count; i++) {
+        const struct server_option *option = server_option_find(&said->programs[i], name);
+        apart = option != NULL && option->value != SERVER_VALUE_NONE;
+    }
+    const char *at = line;
+    while (*at != '\0' && strchr("=\n", *at) == NULL &&
+           (*at != ' ' || at == line || strchr(", ", at[-1]) != NULL)) {
+        at++;
+    }
+    return !apart && (*at == '=' || (line[word] != '\0' && strchr(",)}]=", line[word]) != NULL));
+}
+
+/* A line of the text. Columns are characters of UTF-8; a terminal's colours take none. */
+struct text_line {
+    const char *line, *next;
+    size_t length, columns, first; /* those of the first line of a log's */
+    bool of_log, more;             /* it is one's, which may go on in the next */
+};
+
+static bool next_text_line(const struct server_text *said, struct text_line *at)
+{
+    const char *line = at->line = at->next;
+    at->length = strcspn(line, "\n");
+    at->columns = 0;
+    for (size_t i = 0; i < at->length; i++) {
+        bool colour = line[i] == '\033';
+        i += colour ? strcspn(line + i, "m\n") : 0;
+        at->columns += !colour && ((unsigned char)line[i] & 0xc0) != 0x80;
+    }
+    at->next = line + at->length + (line[at->length] == '\n');
+    at->first = at->more ? at->first : at->columns;
+    at->of_log = at->more || begins_log_line(said, line);
+    at->more = at->of_log && strchr("\n", *at->next) == NULL && !begins_log_line(said, at->next);
+    return *line != '\0';
+}
+
+/* How a text is wrapped. */
+struct wraps {
+    size_t width;    /* the largest */
+    bool hard, soft; /* at the width, in words, too; where the next word had no room */
+};
+
+/* Does the line go on in the next, and (`word`) maybe within a word? */
+static bool joins(const struct server_text *said, const struct wraps *wraps,
+                  const struct text_line *at, bool *word)
+{
+    bool room = at->columns + 1 + strcspn(at->next, " \n") <= wraps->width;
+    char last = at->length > 0 ? at->line[at->length - 1] : ' ';
+    *word = at->columns == (wraps->hard ? wraps->width : at->first) && last != ':' &&
+            (last != ',' || isdigit((unsigned char)*at->next));
+    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next);
+    return at->more &&
+           (list || (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !room));
+}
+
+char *log_unwrapped(const struct server_text *said, char *text)
+{
+    size_t full = 0, breaks = 0, roomy = 0, ends = 0;
+    struct wraps wraps = {.width = 0};
+    struct text_line at = {.next = text};
+    while (next_text_line(said, &at)) {
+        wraps.width = at.of_log && at.columns > wraps.width ? at.columns : wraps.width;
+    }
+    for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
+        breaks += at.more;
+        roomy += at.more && at.columns + 1 + strcspn(at.next, " \n") <= wraps.width;
+        full += at.more && at.columns + 1 >= wraps.width;
+    }
+    bool wide = wraps.width >= NARROWEST && wraps.width <= WIDEST && breaks - roomy > 1;
+    wraps.hard = wide && 5 * full >= 4 * (breaks - roomy);
+    wraps.soft = wide && !wraps.hard && 4 * roomy <= breaks;
+    char *out = breaks > 0 ? malloc(strlen(text) + breaks + 1) : NULL, *to = out;
+    if (out == NULL) {
+        return text;
+    }
+    for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
+        bool word, join = joins(said, &wraps, &at, &word);
+        memcpy(to, at.line, at.length);
+        to += at.length;
+        if (join) {
+            *to = ' ';
+            to += wraps.soft || !word;
+            ends++;
+            continue;
+        }
+        memset(to, '\v', ends); /* they count the lines */
+        to += ends;
+        ends = 0;
+        *to = '\n';
+        to += at.line[at.length] == '\n';
+    }
+    *to = '\0';
+    free(text);
+    return out;
+}
