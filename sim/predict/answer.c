@@ -35,33 +35,27 @@ static uint32_t families_middle_of(const double *values, uint32_t count)
     return index;
 }
 
+static double family_time(double step, double tpot)
+{
+    return !isnan(step) ? step : !isnan(tpot) ? tpot : INFINITY;
+}
+
 uint32_t families_middle(const struct result *results, uint32_t count)
 {
     double times[RESULT_MOST_FAMILIES];
     for (uint32_t i = 0; i < count; i++) {
-        const struct cell *step = result_cell(&results[i], COLUMN(step_us)),
-                          *tpot = result_cell(&results[i], COLUMN(tpot_ms));
-        times[i] = step->set ? (double)step->integer : tpot->set ? (double)tpot->integer : INFINITY;
+        times[i] = family_time(result_number(&results[i], COLUMN(step_us)),
+                               result_number(&results[i], COLUMN(tpot_ms)));
     }
     return families_middle_of(times, count);
-}
-
-static double family_time(const struct result_family *family)
-{
-    double time = INFINITY;
-    for (uint32_t i = 0; column_ranged(i) != NULL; i++) {
-        const struct column *column = column_ranged(i);
-        bool times = column == COLUMN(step_us) || column == COLUMN(tpot_ms);
-        time = times && !isnan(family->values[i]) && isinf(time) ? family->values[i] : time;
-    }
-    return time;
 }
 
 uint32_t families_chosen(const struct result *result)
 {
     double times[RESULT_MOST_FAMILIES];
     for (uint32_t i = 0; i < result->family_count; i++) {
-        times[i] = family_time(&result->families[i]);
+        times[i] = family_time(result_number_with(result, COLUMN(step_us), i),
+                               result_number_with(result, COLUMN(tpot_ms), i));
     }
     return result->family_count > 0 ? families_middle_of(times, result->family_count) : 0;
 }

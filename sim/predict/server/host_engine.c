@@ -111,21 +111,14 @@ const struct host_engine *host_room_engine(const struct point *point)
     return host_engine_of(point->setup.system.command, &point->engine);
 }
 
-double host_typed(const struct point *point, uint64_t gib)
-{
-    const struct host_engine *engine = host_room_engine(point);
-    double bytes = (double)(gib << GIB_BITS);
-    return engine != NULL ? host_engine_typed(engine, bytes, model_gpus(&point->setup.model)) : 0;
-}
-
 double host_takes(const struct point *point, uint64_t gib)
 {
     const struct host_engine *engine = host_room_engine(point);
     const struct kv_limits limits = engine_kv_limits(point);
     double bytes = (double)(gib << GIB_BITS);
     if (engine != NULL && engine->whole && gib > 0) {
-        uint32_t gpus = engine->each ? model_gpus(&point->setup.model) : 1;
-        bytes = host_typed(point, gib) * engine->unit * gpus;
+        uint32_t gpus = model_gpus(&point->setup.model);
+        bytes = host_engine_typed(engine, bytes, gpus) * engine->unit * (engine->each ? gpus : 1);
     }
     return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
 }

@@ -31,8 +31,7 @@ double host_part(const struct point *point);
 /* What sizes a server's host memory is; NULL: its preset types no size. */
 const struct host_engine *host_room_engine(const struct point *point);
 
-/* The number of the engine's flag for so many GiB (0: no engine has one), and bytes that it then takes. */
-double host_typed(const struct point *point, uint64_t gib);
+/* Bytes that the engine takes if its flag asks for so many GiB. */
 double host_takes(const struct point *point, uint64_t gib);
 
 /* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if

@@ -1,6 +1,7 @@
 #include "study/plan/host_room.h"
 
 #include "decode/mechanism_values.h"
+#include "model/sharding.h"
 #include "predict/server/serving.h"
 
 #include <math.h>
@@ -84,7 +85,9 @@ uint64_t host_given_gib(const struct point *point, const struct result *result, 
 void host_size_state(const struct point *point, uint64_t gib, struct host_size *out)
 {
     out->gib = gib;
-    out->typed = host_typed(point, gib);
+    out->typed = out->engine == NULL ? 0
+                                     : host_engine_typed(out->engine, (double)(gib << GIB_BITS),
+                                                         model_gpus(&point->setup.model));
     out->takes = host_takes(point, gib);
 }
 
