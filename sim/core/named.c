@@ -161,22 +161,6 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
     return *names != NULL;
 }
 
-bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes)
-{
-    char path[PATH_MAX], line[PATH_MAX], found[256];
-    bool good = false;
-    FILE *list = find_path(folder, "ELSEWHERE", "", path, sizeof path, ERROR_UNSEEN)
-                     ? fopen(path, "r")
-                     : NULL;
-    while (list != NULL && !good && fgets(line, sizeof line, list) != NULL) {
-        good = sscanf(line, "%255s %" SCNu64, found, bytes) == 2 && name_same(found, name);
-    }
-    if (list != NULL) {
-        fclose(list);
-    }
-    return good && snprintf(out, size, "%s", found) < (int)size;
-}
-
 /* ---- kinds ---- */
 
 static const char list_models[] = "spillway list models",
@@ -363,13 +347,24 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
     return error_nearest(why, least != NAME_FAR ? nearest : NULL);
 }
 
-/* Was a file of this name left out of a package? If so, `why` says where it is. */
+/* Was a file of this name, spelled in any way, left out of a package that must be small? Its folder's list
+ * ELSEWHERE has a line for each such file, "NAME BYTES". If so, `why` says where it is. */
 static bool named_left_out(const struct named_kind *kind, const char *name, const char *file,
                            int line, struct error *why)
 {
-    char found[NAMED_SIZE];
-    uint64_t bytes;
-    if (!find_left_out(kind->folder, name, found, sizeof found, &bytes)) {
+    char path[PATH_MAX], row[PATH_MAX], found[256];
+    uint64_t bytes = 0;
+    bool good = false;
+    FILE *list = find_path(kind->folder, "ELSEWHERE", "", path, sizeof path, ERROR_UNSEEN)
+                     ? fopen(path, "r")
+                     : NULL;
+    while (list != NULL && !good && fgets(row, sizeof row, list) != NULL) {
+        good = sscanf(row, "%255s %" SCNu64, found, &bytes) == 2 && name_same(found, name);
+    }
+    if (list != NULL) {
+        fclose(list);
+    }
+    if (!good) {
         return false;
     }
     error_input(why, file, line, "the %s '%.100s' is not in this package", kind->what, found);

@@ -88,8 +88,3 @@ bool find_path(const char *folder, const char *name, const char *suffix, char *p
  * such folder. The caller frees each name and the array. */
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why);
-
-/* Was the file DATA/FOLDER/NAME left out of a package that must be small? DATA/FOLDER/ELSEWHERE has a
- * line for each such file, "NAME BYTES". Writes its name, which `name` may spell in any way
- * (name_same()), into `out`, and its size. */
-bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes);
