@@ -222,10 +222,10 @@ for folder in sys.argv[1:]:
         name != "drafts" or all("meta-llama/Llama-3.1-70B-Instruct " in each[0] for each in commands.values()),
         f"{name}: the model is the one that was asked for",
     )
-    scenario = json.load(open(f"{folder}/scenario.yaml", encoding="utf-8"))
-    check({"model", "hardware", "system"} <= set(scenario), f"{name}: the scenario is there", scenario)
     if yaml is None:
         continue
+    scenario = yaml.safe_load(open(f"{folder}/scenario.yaml", encoding="utf-8"))
+    check({"model", "hardware", "system"} <= set(scenario), f"{name}: the scenario is there", scenario)
     compose = yaml.safe_load(open(f"{folder}/compose.yaml", encoding="utf-8"))
     bad = fits(compose, COMPOSE)
     check(not bad, f"{name}: compose.yaml has the form that Compose asks for", *bad)

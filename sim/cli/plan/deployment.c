@@ -338,17 +338,41 @@ static void deployment_put_values(const struct deployment *deployment, const str
 
 /* ---- files ---- */
 
-static bool write_scenario_file(const struct scenario *scenario, const char *folder,
-                                const char *file, struct error *why)
+/* A machine without overrides is its name; what has parts is JSON, which is YAML, too. */
+static bool print_yaml(const struct node *root, FILE *out, struct error *why)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        const struct node *node = root->children[i];
+        const struct node *extends = node->count == 1 ? node_get(node, "extends") : NULL;
+        node = extends != NULL ? extends : node;
+        char *text = node->kind == NODE_SCALAR ? NULL : node_canonical(node, why);
+        quote_write(QUOTE_YAML, root->children[i]->key, out);
+        fputs(": ", out);
+        if (node->kind == NODE_SCALAR) {
+            quote_write(QUOTE_YAML, node->text, out);
+        } else if (text != NULL) {
+            fputs(text, out);
+        } else {
+            return false;
+        }
+        fputc('\n', out);
+        free(text);
+    }
+    return true;
+}
+
+bool deployment_write_scenario(const struct scenario *scenario, const char *path, struct error *why)
 {
     struct output output;
-    char *text = scenario_canonical(scenario, why);
-    bool good = text != NULL && open_file(folder, file, &output, why);
-    if (good) {
-        fprintf(output.file, "%s\n", text);
-        good = output_commit(&output, why);
+    struct node *all = scenario_keys_tree(&scenario->values, scenario->root, why);
+    bool good = all != NULL;
+    if (good && path == NULL) {
+        fputs("\nits scenario:\n\n", stdout);
+        good = print_yaml(all, stdout, why);
+    } else if (good && (good = output_open(path, &output, why))) {
+        good = print_yaml(all, output.file, why) && output_commit(&output, why);
     }
-    free(text);
+    node_destroy(all);
     return good;
 }
 
@@ -357,7 +381,7 @@ static bool write_files(const struct deployment *deployment, const char *folder,
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
-    char name[TEXT];
+    char name[TEXT], path[PATH];
     const struct server_program *advised = server_program_of(values[COMMAND], why);
     if (advised == NULL) {
         return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
@@ -369,21 +393,24 @@ static bool write_files(const struct deployment *deployment, const char *folder,
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
-    return good && write_scenario_file(deployment->scenario, folder, "scenario.yaml", why);
+    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
+    return good && deployment_write_scenario(deployment->scenario, path, why);
 }
 
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why)
 {
+    char file[PATH];
     struct point point;
     struct benchmark_list list = {.count = 0};
     char(*values)[LINE] = array_zeroed(VALUES, sizeof *values, why);
     bool made = values != NULL && make_folder(path, why) &&
                 scenario_point(deployment->scenario, 0, &point, why);
     bool good = made && deployment_command(deployment, values, why);
+    snprintf(file, sizeof file, "%s/benchmark.yaml", path);
     if (good && point_serves(&point)) {
         good = benchmark_list_write(deployment->scenario, &point, deployment->result,
                                     deployment->context, path, &list, why) &&
-               write_scenario_file(&list.scenario, path, "benchmark.yaml", why);
+               deployment_write_scenario(&list.scenario, file, why);
     }
     if (good) {
         deployment_put_values(deployment, &point, &list, values);

@@ -24,6 +24,10 @@ void deployment_servers(const struct scenario *scenario, uint32_t servers, const
 /* Write the files into the folder `path`, which is made. Fails if no engine starts the scenario's system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
 
+/* Write a scenario as YAML, a line a key, to the file `path`; NULL: to standard output, below a heading. */
+bool deployment_write_scenario(const struct scenario *scenario, const char *path,
+                               struct error *why);
+
 /* What is to be written after a search is tried before it: a file, and the folder that --deploy makes, each
  * NULL if it is not asked for. A folder that exists is refused, and none is left behind. */
 bool deployment_check(const char *file, const char *folder, struct error *why);

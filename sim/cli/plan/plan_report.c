@@ -409,47 +409,6 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
     return true;
 }
 
-/* ---- its scenario, as YAML: a line a key ---- */
-
-/* A machine without overrides is its name; what has parts is JSON, which is YAML, too. */
-static bool print_yaml(const struct node *root, FILE *out, struct error *why)
-{
-    for (size_t i = 0; i < root->count; i++) {
-        const struct node *node = root->children[i];
-        const struct node *extends = node->count == 1 ? node_get(node, "extends") : NULL;
-        node = extends != NULL ? extends : node;
-        char *text = node->kind == NODE_SCALAR ? NULL : node_canonical(node, why);
-        quote_write(QUOTE_YAML, root->children[i]->key, out);
-        fputs(": ", out);
-        if (node->kind == NODE_SCALAR) {
-            quote_write(QUOTE_YAML, node->text, out);
-        } else if (text != NULL) {
-            fputs(text, out);
-        } else {
-            return false;
-        }
-        fputc('\n', out);
-        free(text);
-    }
-    return true;
-}
-
-static bool plan_winner_write_scenario(const struct scenario *scenario, const char *path,
-                                       struct error *why)
-{
-    struct output output;
-    struct node *all = scenario_keys_tree(&scenario->values, scenario->root, why);
-    bool good = all != NULL;
-    if (good && path == NULL) {
-        fputs("\nits scenario:\n\n", stdout);
-        good = print_yaml(all, stdout, why);
-    } else if (good && (good = output_open(path, &output, why))) {
-        good = print_yaml(all, output.file, why) && output_commit(&output, why);
-    }
-    node_destroy(all);
-    return good;
-}
-
 bool plan_winner_print(const struct planning *planning, const char *path, const char *folder,
                        bool json, struct error *why)
 {
@@ -462,7 +421,7 @@ bool plan_winner_print(const struct planning *planning, const char *path, const 
     }
     uint32_t servers = (uint32_t)scenario_stated(&point.values, "replicas", 1);
     const struct deployment deployment = {&point, result, planning->options.study.runs, servers};
-    bool good = ((path == NULL && json) || plan_winner_write_scenario(&point, path, why)) &&
+    bool good = ((path == NULL && json) || deployment_write_scenario(&point, path, why)) &&
                 (json || plan_winner_print_command(&point, result, servers, why)) &&
                 (folder == NULL || deployment_write(&deployment, folder, why));
     scenario_release(&point);
