@@ -69,6 +69,23 @@ static bool check_percentiles(const struct measured *measured, const char *path,
     return true;
 }
 
+/* The rate of a benchmark that was told none: of a replayed list, whose requests came over most of its duration,
+ * theirs; of clients nothing, as their answers set it; else all came at once. */
+static double sent_rate(const json_t *object)
+{
+    const json_t *times = json_object_get(object, "start_times");
+    double first = INFINITY, last = -INFINITY, count = (double)json_array_size(times);
+    for (size_t i = 0; i < json_array_size(times); i++) {
+        first = fmin(first, json_number_value(json_array_get(times, i)));
+        last = fmax(last, json_number_value(json_array_get(times, i)));
+    }
+    bool clients = json_is_number(json_object_get(object, "max_concurrency"));
+    double duration = json_number_value(json_object_get(object, "duration"));
+    return clients                                      ? (double)NAN
+           : count > 1 && 2 * (last - first) > duration ? (count - 1) / (last - first)
+                                                        : (double)INFINITY;
+}
+
 static bool read_summary(const json_t *object, const char *path, struct measured *out,
                          struct error *why)
 {
@@ -92,7 +109,7 @@ static bool read_summary(const json_t *object, const char *path, struct measured
     }
     /* "inf" is vLLM's word for all at once, "trace" SGLang's for as recorded. */
     out->rate = json_is_string(rate) && strcmp(json_string_value(rate), "inf") == 0
-                    ? (double)INFINITY
+                    ? sent_rate(object)
                     : (double)NAN;
     if (json_is_number(rate) && json_number_value(rate) == 0) {
         error_set(why, path, 0, "'request_rate' is 0");
