@@ -225,11 +225,10 @@ static bool server_text_is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Copy the value that begins at `at`: in quotes, or up to what ends it. */
-static void copy_value(const char *at, char *out, size_t size)
+void server_setting_copy(const char *at, char *out, size_t size)
 {
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
-    const char *ends = ",)}] \t\v";
+    const char *ends = ",;)}]|`* \t\v\n";
     size_t length = 0;
     at += quote != '\0';
     while (at[length] != '\0' && (quote != '\0' ? at[length] != quote
@@ -287,27 +286,22 @@ static const char *enclosed_end(const char *at)
     return at;
 }
 
+const char *log_settings_behind(const struct server_text *said, const char *line)
+{
+    const char *at = NULL;
+    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
+        at = server_program_after(said->programs[i].logs, line);
+    }
+    return at;
+}
+
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe)
 {
-    const char *at = NULL, *last = line + strlen(line);
+    const char *at = log_settings_behind(said, line), *last = line + strlen(line);
     while (last > line && strchr(" \t\v\n", last[-1]) != NULL) {
         last--;
     }
-    bool wrapped = maybe && last > line && (last[-1] == ':' || strstr(line, ":\n") != NULL);
-    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
-        const struct node *logs = said->programs[i].logs;
-        at = server_program_after(logs, line);
-        for (size_t k = 0; wrapped && at == NULL && logs != NULL && k < logs->count; k++) {
-            char mark[64]; /* "with config:", whose blank the line's end stands for */
-            snprintf(mark, sizeof mark, "%s", logs->children[k]->text);
-            mark[strlen(mark) - (mark[strlen(mark) - 1] == ' ')] = '\0';
-            const char *found = strstr(line, mark);
-            at = found != NULL && strchr(" \t\v\n", found[strlen(mark)]) != NULL
-                     ? found + strlen(mark)
-                     : NULL;
-        }
-    }
-    if (at == NULL || at == last) {
+    if (at == NULL || at >= last) {
         return at != NULL && maybe;
     }
     at -= at[-1] == '(' ? 2 : 0; /* "Namespace(" */
@@ -361,7 +355,7 @@ static void read_pair(struct settings_line *in, const char *path,
 {
     bool below = strchr(path, '.') != NULL;
     char value[512];
-    copy_value(at, value, sizeof value);
+    server_setting_copy(at, value, sizeof value);
     if (option != NULL && option->value == SERVER_VALUE_JSON) {
         if (end != NULL) {
             read_pairs(in, at, end, option->sets);
@@ -407,7 +401,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
                    (option != NULL && option->value == SERVER_VALUE_JSON);
         read_pair(in, path, option, after, inside);
         char value[512];
-        copy_value(after, value, sizeof value);
+        server_setting_copy(after, value, sizeof value);
         if (option == NULL && listed && (in->chosen || !is_switched_off(value))) {
             server_text_pass(in->said, path, "what an unknown argument changes is not known");
         }
@@ -431,7 +425,7 @@ void log_settings_read(struct server_text *said, const char *line)
                      strlen(option->name) >= SHORTEST;
         const char *at = named ? server_text_find_value(line, option->name) : NULL;
         if (at != NULL) {
-            copy_value(at, value, sizeof value);
+            server_setting_copy(at, value, sizeof value);
             server_setting_take(option, value, said);
         }
     }

@@ -287,9 +287,10 @@ const struct server_option *server_option_suggest(const struct server_program *p
 static const char *behind_text(const char *line, const char *text)
 {
     for (size_t length; *text != '\0'; text += length) {
-        size_t blanks = strspn(line, " \t\v");
+        size_t blanks = strspn(line, " \t\v\n");
         length = strspn(text, " ");
-        if (length == 0 ? *line != *text : blanks == 0) {
+        bool apart = blanks > 0 || (*line == '\0' && text[length] == '\0'); /* or the line ends */
+        if (length == 0 ? *line != *text : !apart) {
             return NULL;
         }
         line += length == 0 ? 1 : blanks;

@@ -191,16 +191,6 @@ static bool read_failure(struct server_text *said, const char *line)
     return false;
 }
 
-/* Does a line that was joined to the next end within a word or a number? */
-static bool is_broken(const char *line)
-{
-    bool broken = false;
-    for (const char *at = line; !broken && (at = strchr(at, '\v')) != NULL; at++) {
-        broken = at > line && isalnum((unsigned char)at[-1]) && isalnum((unsigned char)at[1]);
-    }
-    return broken;
-}
-
 /* Take what a log says in texts of its own: "A ... B" are two in one line. */
 static void read_sayings(struct server_text *said, const struct server_program *program,
                          const char *line)
@@ -288,7 +278,7 @@ static bool read_log(struct server_text *said, const char *line)
         } else if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
-            if (log_settings_open(said, line, false) || is_broken(line)) {
+            if (log_settings_open(said, line, false)) {
                 error_expect(server_text_refuse(said, "a list of settings is cut off"),
                              "it whole, in one line");
             }
@@ -416,10 +406,7 @@ static char *line_end(const struct server_text *said, char *text)
  * it: they count lines. */
 static void unwrap(const struct server_text *said, char *text)
 {
-    const char *at = NULL;
-    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
-        at = server_program_after(said->programs[i].logs, text);
-    }
+    const char *at = log_settings_behind(said, text);
     size_t ends = 0;
     char *to = text + (at != NULL ? (size_t)(at - text) : strlen(text));
     for (const char *from = to; *from != '\0'; from++) {

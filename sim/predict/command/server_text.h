@@ -217,8 +217,14 @@ char *log_unwrapped(const struct server_text *said, char *text);
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);
 
+/* What stands in the line behind what marks settings of a log; NULL: nothing does. */
+const char *log_settings_behind(const struct server_text *said, const char *line);
+
 /* Does a list of settings go on behind the line, or (`maybe`) one that ends with a comma and no bracket? */
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe);
+
+/* Copy the value that begins at `at`: in quotes, or up to what ends it. */
+void server_setting_copy(const char *at, char *out, size_t size);
 
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);

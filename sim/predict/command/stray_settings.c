@@ -5,121 +5,64 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <pthread.h>
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-/* Words that a sentence has and no command or list of settings. */
-static const char prose[] =
-    " a also am an and are as at because been but by did do does for from get got had has have here i if in is "
-    "it its my no not of on only or our same so than that the then there these they this to using was we "
-    "were when which while with without work works worked you your ";
+#define WORDS(words) "(^|[[:space:](])(" words ")[,.:;)?!]*([[:space:]]|$)"
+enum { LINE_LOG, LINE_SHELL, LINE_COMMAND, LINE_PROSE, LINE_ADVICE, LINES };
+static const char *const line_patterns[LINES] = {
+    [LINE_LOG] = "\\.py:|INFO|WARN|DEBUG|ERROR|^\\[20[0-9][0-9]-",
+    [LINE_SHELL] = "^(if [[(!]|(then|else|elif|do|export|local|readonly|declare|eval|exec) |set "
+                   "-|[A-Za-z_][A-Za-z_0-9]*=)",
+    /* Another program's: it begins with a plain word and has options. */
+    [LINE_COMMAND] =
+        "^[`\"']*([$>%] )?[a-z0-9_./~][A-Za-z0-9_./~-]*([[:space:]]+[^=+(:\"',[:space:]].*)?[[:space:]]-",
+    /* Words of a sentence, and of one about settings that do not run so. */
+    [LINE_PROSE] = WORDS(
+        "a|also|am|an|and|are|as|at|because|been|but|by|did|do|does|for|from|get|got|had|has|have|here|I|if|in|"
+        "is|it|its|my|no|not|of|on|only|or|our|same|so|than|that|the|then|there|these|they|this|to|using|was|"
+        "we|were|when|which|while|with|without|works?|worked|your?"),
+    [LINE_ADVICE] = WORDS(
+        "add(ing)?|adjust(ing)?|avoid|can|cannot|capping|chang(e|ing)|clamping|consider(ing)?|could|"
+        "decreas(e|ing)|defaults?|deprecated|disable|e\\.g|either|enable|equivalent|example|exceeds|greater|help|"
+        "if|ignored|increas(e|ing)|instead|larger|least|less|like|lower(ing)?|may|maximum|might|must|needs?|"
+        "please|rais(e|ing)|recommend(ed)?|reduc(e|ing)|replace|required?|requires|set(ting)?|should|smaller|"
+        "specify(ing)?|suggest|supports?|supported|than|to|tried|try(ing)?|tune|unless|unsupported|use|want|"
+        "will|would"),
+};
+static regex_t line_kinds[LINES];
 
-/* Words of a sentence about settings that do not run so. */
-static const char advice[] =
-    " add adding adjust adjusting avoid can cannot capping change changing clamping consider considering "
-    "could decrease decreasing default defaults deprecated disable e.g either enable equivalent example "
-    "exceeds greater help if ignored increase increasing instead larger least less like lower lowering "
-    "may maximum might must need needs please raise raising recommend recommended reduce reducing replace "
-    "require required requires set setting should smaller specify specifying suggest support supports "
-    "supported than to tried try trying tune unless unsupported use want will would ";
-
-/* Has the text a word of the list outside quotes? A word of several letters counts as it is written in it. */
-static bool has_word(const char *text, const char *end, const char *list)
+static void compile_kinds(void)
 {
-    char word[16], quote = '\0';
-    for (const char *at = text; at < end;) {
-        bool begins = at == text || strchr(" \t\v(", at[-1]) != NULL;
-        bool opens = quote == '\0' && begins && (*at == '"' || *at == '\'');
-        quote = opens ? *at : *at == quote ? '\0' : quote;
-        size_t length = strspn(at, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (length == 0 || quote != '\0' || !begins || length > sizeof word - 3) {
-            at += length > 0 ? length : 1;
-            continue;
-        }
-        snprintf(word, sizeof word, " %.*s", (int)length, at);
-        at += length;
-        length = strlen(word) - (word[strlen(word) - 1] == '.');
-        word[length] = ' ';
-        word[length + 1] = '\0';
-        for (char *letter = word; *letter != '\0'; letter++) {
-            *letter = (char)tolower((unsigned char)*letter);
-        }
-        if (strchr(" \t\v,.:;)?!", *at) != NULL && strstr(list, word) != NULL) {
-            return true;
-        }
+    for (int i = 0; i < LINES; i++) {
+        bool words = i == LINE_PROSE || i == LINE_ADVICE;
+        regcomp(&line_kinds[i], line_patterns[i],
+                REG_EXTENDED | REG_NOSUB | (words ? REG_ICASE : 0));
     }
-    return false;
 }
 
-/* Is it a line of a server's log? */
-static bool is_log(const char *line)
+/* Is the text between the two of the kind? Within quotes that begin a word it says nothing. */
+static bool is_of_kind(int kind, const char *from, const char *to)
 {
-    static const char *const marks[] = {".py:", "INFO", "WARN", "DEBUG", "ERROR"};
-    bool log = fnmatch("[[]20[0-9][0-9]-*", line, 0) == 0;
-    for (size_t i = 0; !log && i < sizeof marks / sizeof *marks; i++) {
-        log = strstr(line, marks[i]) != NULL;
+    char plain[2048], quote = '\0';
+    size_t length = 0;
+    for (const char *at = from; at < to && length + 1 < sizeof plain; at++) {
+        bool begins = quote == '\0' && (at == from || strchr(" \t\v(", at[-1]) != NULL);
+        bool ends = quote != '\0' && *at == quote;
+        quote = begins && (*at == '"' || *at == '\'') ? *at : ends ? '\0' : quote;
+        plain[length] = *at;
+        length += kind < LINE_PROSE || (quote == '\0' && !ends);
     }
-    return log;
-}
-
-/* Does the line begin with one of a shell's own words, or set a variable? */
-static bool is_shell(const char *line)
-{
-    static const char *const begins[] = {"if [[(!]*",
-                                         "then *",
-                                         "else *",
-                                         "elif *",
-                                         "do *",
-                                         "export *",
-                                         "local *",
-                                         "readonly *",
-                                         "declare *",
-                                         "set -*",
-                                         "eval *",
-                                         "exec *",
-                                         "[A-Za-z_]*[A-Z_a-z0-9]=*"};
-    bool shell = false;
-    for (size_t i = 0; !shell && i < sizeof begins / sizeof *begins; i++) {
-        const char *equals = strchr(line, '=');
-        bool sets = strchr(begins[i], '=') != NULL;
-        shell = fnmatch(begins[i], line, 0) == 0 &&
-                (!sets || strcspn(line, " \t\v") > (size_t)(equals - line));
-    }
-    return shell;
-}
-
-/* Is the line another program's command? It begins with a plain word and has options. */
-static bool is_command(const char *line)
-{
-    line += strspn(line, " \t\v`\"'");
-    line += fnmatch("[$>%] *", line, 0) == 0 ? 2 : 0;
-    size_t length =
-        strspn(line, "_./0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
-    const char *next = line + length + strspn(line + length, " \t");
-    return length > 0 && strchr("-ABCDEFGHIJKLMNOPQRSTUVWXYZ", line[0]) == NULL &&
-           strchr("=+(:\"',", *next) == NULL && strstr(line, " -") != NULL;
+    plain[length] = '\0';
+    return regexec(&line_kinds[kind], plain, 0, NULL, 0) == 0;
 }
 
 /* ---- settings ---------------------------------------------------------------------------- */
-
-/* Copy a value's word: in quotes, or up to what ends it; a number has commas. */
-static void copy_word(const char *at, char *out, size_t size)
-{
-    size_t length = 0;
-    at += strspn(at, "'\"`*(");
-    for (const char *ends = " \t\v\n,;)}]|'\"`*";
-         at[length] != '\0' &&
-         (strchr(ends, at[length]) == NULL ||
-          (at[length] == ',' && length > 0 && isdigit((unsigned char)at[length - 1]) &&
-           isdigit((unsigned char)at[length + 1])));) {
-        length++;
-    }
-    length -= length > 0 && strchr(".:?!", at[length - 1]) != NULL; /* a sentence ends */
-    snprintf(out, size, "%.*s", (int)length, at);
-}
 
 /* May the option have the value? `named` tells that it stands behind '=', ':' or an option with dashes. */
 static bool may_be(const struct server_option *option, const char *value, bool named)
@@ -247,19 +190,24 @@ void stray_settings_find(struct server_text *said, const char *line)
             continue;
         }
         after += named;
-        copy_word(after + strspn(after, named ? " \t\v" : " \t\v|"), found.value,
-                  sizeof found.value);
-        bool log = is_log(line), shell = !log && is_shell(line), table = *line == '|';
-        bool sentence = !log && !shell && has_word(line, line + strlen(line), prose);
+        after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
+        server_setting_copy(after, found.value, sizeof found.value);
+        found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, compile_kinds);
+        const char *end = line + strlen(line);
+        bool log = is_of_kind(LINE_LOG, line, end), table = *line == '|';
+        bool shell = !log && is_of_kind(LINE_SHELL, line, end);
+        bool sentence = !log && !shell && is_of_kind(LINE_PROSE, line, end);
         if (strstr(line, "add_argument") != NULL ||
-            (!log && !shell && !sentence && is_command(line))) {
+            (!log && !shell && !sentence && is_of_kind(LINE_COMMAND, line, end))) {
             return;
         }
         while (word >= to) {
             from = to;
             to = sentence_end(from);
         }
-        bool advised = table || (!shell && has_word(from, to, advice));
+        bool advised = table || (!shell && is_of_kind(LINE_ADVICE, from, to));
         found.kind = advised                                       ? STRAY_TOLD
                      : name == word && (named || log) && !sentence ? STRAY_LISTED
                                                                    : STRAY_STATED;
