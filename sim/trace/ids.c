@@ -8,7 +8,6 @@
 
 #include "core/array.h"
 #include "core/files.h"
-#include "trace/format/format.h"
 
 /* Linear probing from the slot of XXH64. Slots hold numbers, ids lie by number: an id takes 20 bytes. */
 
@@ -97,9 +96,6 @@ static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error
     if (ids->block != NULL && fread(ids->block, 4, ids->count, file) < ids->count) {
         return error_set(why, path, 0, "cannot be read: %s",
                          ferror(file) ? strerror(errno) : "it became shorter");
-    }
-    for (uint32_t i = 0; ids->block != NULL && i < ids->count; i++) {
-        ids->block[i] = load_u32((const uint8_t *)&ids->block[i]);
     }
     return ids->block != NULL;
 }

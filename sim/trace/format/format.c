@@ -134,32 +134,19 @@ static bool payload_units(struct cursor *cursor, uint32_t count, struct trace_ro
     return payload_bytes(cursor, total, rows->mass, "mass", why);
 }
 
-static bool payload_floats(struct cursor *cursor, uint32_t count, float *values, const char *column,
-                           struct error *why)
-{
-    uint8_t *bytes = payload_take(cursor, 4ull * count, column, why);
-    for (uint32_t i = 0; bytes != NULL && i < count; i++) {
-        if (cursor->writes) {
-            store_f32(bytes + 4 * i, values[i]);
-        } else {
-            values[i] = load_f32(bytes + 4 * i);
-        }
-    }
-    return bytes != NULL;
-}
-
 /* Read or write all columns of a frame whose place and steps are set, with room for what no count decides. */
 static bool payload_walk(const struct trace_header *header, struct trace_frame *frame,
                          struct cursor *cursor, struct error *why)
 {
     uint32_t rows = header->kv_heads * frame->steps, queries = header->query_heads * frame->steps;
     return payload_counts(cursor, rows, frame->rows.start, why) &&
-           payload_floats(cursor, rows, frame->born, "born", why) &&
-           payload_floats(cursor, rows, frame->tail, "tail", why) &&
+           payload_bytes(cursor, 4ull * rows, frame->born, "born", why) &&
+           payload_bytes(cursor, 4ull * rows, frame->tail, "tail", why) &&
            payload_units(cursor, rows, &frame->rows, why) &&
-           (!header->has_queries || (payload_floats(cursor, queries, frame->scale, "scale", why) &&
-                                     payload_bytes(cursor, (uint64_t)queries * header->head_dim,
-                                                   frame->query, "query", why))) &&
+           (!header->has_queries ||
+            (payload_bytes(cursor, 4ull * queries, frame->scale, "scale", why) &&
+             payload_bytes(cursor, (uint64_t)queries * header->head_dim, frame->query, "query",
+                           why))) &&
            (!header->has_approximate ||
             (payload_counts(cursor, rows, frame->approximate.start, why) &&
              payload_units(cursor, rows, &frame->approximate, why)));
@@ -229,48 +216,26 @@ static uint64_t frame_hash(const uint8_t *bytes, size_t stored_bytes)
     return XXH64_digest(&state);
 }
 
-/* The fixed part of a frame. */
-struct frame_header {
+/* The fixed part of a frame, as it stands in the file. */
+struct __attribute__((packed)) frame_header {
+    uint8_t magic[sizeof frame_magic];
     uint32_t sequence, tile, layer, codec, raw_bytes, stored_bytes;
     uint64_t hash;
 };
+static_assert(sizeof(struct frame_header) == FRAME_HEADER, "nothing is between its fields");
 
 /* Fails if it states another place than `frame`'s. */
-static bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
-                              struct frame_header *header, struct error *why)
+static bool frame_header_load(const struct trace_frame *frame, struct frame_header *found,
+                              struct error *why)
 {
-    const struct frame_header found = {
-        .sequence = load_u32(bytes + 4),
-        .tile = load_u32(bytes + 8),
-        .layer = load_u32(bytes + 12),
-        .codec = load_u32(bytes + 16),
-        .raw_bytes = load_u32(bytes + 20),
-        .stored_bytes = load_u32(bytes + 24),
-        .hash = load_u64(bytes + FRAME_HASH_AT),
-    };
-    if (memcmp(bytes, frame_magic, sizeof frame_magic) != 0) {
+    memcpy(found, frame->stored, sizeof *found);
+    if (memcmp(found->magic, frame_magic, sizeof frame_magic) != 0) {
         return error_set(why, NULL, 0, "no frame begins here");
     }
-    if (found.sequence != frame->sequence || found.tile != frame->tile ||
-        found.layer != frame->layer) {
-        return error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
-                         found.tile, found.layer, found.sequence);
-    }
-    *header = found;
-    return true;
-}
-
-static void frame_header_store(uint8_t *bytes, const struct trace_frame *frame, uint32_t codec,
-                               size_t raw_bytes, size_t stored_bytes)
-{
-    memcpy(bytes, frame_magic, sizeof frame_magic);
-    uint8_t *at = store_u32(bytes + sizeof frame_magic, frame->sequence);
-    at = store_u32(at, frame->tile);
-    at = store_u32(at, frame->layer);
-    at = store_u32(at, codec);
-    at = store_u32(at, (uint32_t)raw_bytes);
-    at = store_u32(at, (uint32_t)stored_bytes);
-    store_u64(at, frame_hash(bytes, stored_bytes));
+    return (found->sequence == frame->sequence && found->tile == frame->tile &&
+            found->layer == frame->layer) ||
+           error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
+                     found->tile, found->layer, found->sequence);
 }
 
 bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,
@@ -288,7 +253,16 @@ bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compres
         memcpy(payload, frame->raw, raw_bytes);
         stored_bytes = raw_bytes;
     }
-    frame_header_store(frame->stored, frame, codec, raw_bytes, stored_bytes);
+    struct frame_header header = {.sequence = frame->sequence,
+                                  .tile = frame->tile,
+                                  .layer = frame->layer,
+                                  .codec = codec,
+                                  .raw_bytes = (uint32_t)raw_bytes,
+                                  .stored_bytes = (uint32_t)stored_bytes};
+    memcpy(header.magic, frame_magic, sizeof frame_magic);
+    memcpy(frame->stored, &header, sizeof header);
+    header.hash = frame_hash(frame->stored, stored_bytes);
+    memcpy(frame->stored, &header, sizeof header);
     *size = FRAME_HEADER + stored_bytes;
     return true;
 }
@@ -338,9 +312,8 @@ static bool check_stored(const struct trace_header *header, const struct trace_f
 bool frame_unstore(const struct trace_header *header, struct trace_frame *frame, size_t size,
                    struct error *why)
 {
-    struct frame_header found = {0};
-    if (!frame_header_load(frame->stored, frame, &found, why) ||
-        !check_stored(header, frame, &found, size, why)) {
+    struct frame_header found;
+    if (!frame_header_load(frame, &found, why) || !check_stored(header, frame, &found, size, why)) {
         return false;
     }
     switch (found.codec) {

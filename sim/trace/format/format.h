@@ -4,7 +4,7 @@
  * Internal to this folder. */
 #pragma once
 
-#include <endian.h>
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -128,48 +128,32 @@ struct trace {
 /* Set up the choice of layers, once the header is read: all layers are shown. */
 bool trace_layers_init(struct trace *trace, struct error *why);
 
-/* Little-endian numbers in memory, at any address. */
+/* Numbers in memory, at any address. */
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "memory has the byte order of files");
 
 static inline uint32_t load_u32(const uint8_t *at)
 {
     uint32_t value;
     memcpy(&value, at, sizeof value);
-    return le32toh(value);
+    return value;
 }
 
 static inline uint64_t load_u64(const uint8_t *at)
 {
     uint64_t value;
     memcpy(&value, at, sizeof value);
-    return le64toh(value);
-}
-
-static inline float load_f32(const uint8_t *at)
-{
-    uint32_t bits = load_u32(at);
-    float value;
-    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 /* The stores return the address after the written bytes, so that calls can be chained. */
 static inline uint8_t *store_u32(uint8_t *at, uint32_t value)
 {
-    value = htole32(value);
     memcpy(at, &value, sizeof value);
     return at + sizeof value;
 }
 
 static inline uint8_t *store_u64(uint8_t *at, uint64_t value)
 {
-    value = htole64(value);
     memcpy(at, &value, sizeof value);
     return at + sizeof value;
-}
-
-static inline uint8_t *store_f32(uint8_t *at, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return store_u32(at, bits);
 }

@@ -236,9 +236,7 @@ static bool read_header(struct trace *trace, struct error *why)
 static bool parse_header(struct trace *trace, struct error *why)
 {
     uint32_t fields[HEADER_FIELDS];
-    for (int i = 0; i < HEADER_FIELDS; i++) {
-        fields[i] = load_u32(trace->header_text + HEADER_FIELDS_AT + 4 * i);
-    }
+    memcpy(fields, trace->header_text + HEADER_FIELDS_AT, sizeof fields);
     const char *source = (const char *)trace->header_text + HEADER_FIXED;
     size_t source_bytes = trace->header_bytes - HEADER_FIXED - HASH_BYTES;
     if (!header_unpack(fields, trace->path, 0, &trace->header, why) ||
@@ -291,7 +289,6 @@ static bool read_index(struct trace *trace, struct error *why)
     }
     uint64_t hash = XXH64(offsets, frames * sizeof *offsets, 0), least = trace->header_bytes;
     for (size_t i = 0; i < frames; i++) {
-        offsets[i] = le64toh(offsets[i]);
         bool in_order = i == 0 ? offsets[i] == least : offsets[i] >= least;
         if (!in_order || offsets[i] > trace->index || trace->index - offsets[i] < FRAME_HEADER) {
             return error_set(why, trace->path, 0,

@@ -54,10 +54,8 @@ static bool trace_writer_write_header(struct trace_writer *writer, const char *s
     memcpy(bytes, trace_magic, TRACE_MAGIC);
     uint8_t *at = store_u32(bytes + TRACE_MAGIC, TRACE_VERSION);
     at = store_u32(at, (uint32_t)(HEADER_FIXED + source_bytes + HASH_BYTES));
-    for (int i = 0; i < HEADER_FIELDS; i++) {
-        at = store_u32(at, fields[i]);
-    }
-    at = store_u32(at, (uint32_t)source_bytes);
+    memcpy(at, fields, sizeof fields);
+    at = store_u32(at + sizeof fields, (uint32_t)source_bytes);
     memcpy(at, source, source_bytes);
     at += source_bytes;
     at = store_u64(at, XXH64(bytes, (size_t)(at - bytes), 0));
@@ -118,9 +116,6 @@ static bool write_index(struct trace_writer *writer, struct error *why)
 {
     uint64_t index = writer->offset;
     uint8_t footer[FOOTER];
-    for (size_t i = 0; i < writer->frames; i++) {
-        writer->index[i] = htole64(writer->index[i]);
-    }
     const uint8_t *entries = (const uint8_t *)writer->index;
     size_t size = writer->frames * sizeof *writer->index;
     uint8_t *at = store_u64(footer, XXH64(entries, size, 0));
