@@ -211,6 +211,12 @@ for folder in sys.argv[1:]:
         f"{name}: the client makes each prompt as long as it is, of its hashes",
         rows[:1],
     )
+    client = re.search(r"The client is .*?vLLM(?: (0\.\d+))?", text)
+    check(
+        client is not None and client[1] == ("0.23" if name == "router" else "0.25" if rows else None),
+        f"{name}: the client sends what its server takes: a router takes no token ids",
+        client,
+    )
     heads = {row["hash_ids"][0] for row in rows}
     alike = len(heads) < len(rows)
     check(
