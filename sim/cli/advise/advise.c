@@ -382,8 +382,8 @@ static bool print_for_people(const struct arguments *arguments, const struct run
 {
     bool reasons = arguments_given(arguments, ADVISE_WHY);
     print_verdict(answer->verdict, reasons, stdout);
-    bool good =
-        !reasons || answer->result == NULL || explain_print(&answer->scenario, NULL, runs, why);
+    bool good = !reasons || answer->result == NULL ||
+                explain_print(&answer->scenario, answer->result, runs, why);
     fputc('\n', stdout);
     return good && print_rows(arguments, answer, why);
 }

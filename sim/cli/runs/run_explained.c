@@ -43,7 +43,7 @@ static void print_helps(const struct explanation *explanation, const struct expl
 {
     uint32_t shown = 0;
     bool step = time->column == COLUMN(step_us);
-    double ms = (double)result_cell(&explanation->result, time->column)->integer / 1e6;
+    double ms = (double)result_cell(explanation->result, time->column)->integer / 1e6;
     for (; shown < time->count && shown < FIGURES_SHOWN; shown++) {
         const struct explain_figure *figure = &time->figures[shown];
         const char *name = curve_kinds[figure->curve].name;
@@ -120,7 +120,7 @@ static void print_guesses(const struct explanation *explanation, const char *on,
 
 static void write_step(const struct explanation *explanation, FILE *out)
 {
-    const struct result *result = &explanation->result;
+    const struct result *result = explanation->result;
     fprintf(out, "%s, batch %" PRId64 ": ", result_cell(result, COLUMN(system))->text,
             result_cell(result, COLUMN(batch))->integer);
     if (!result_cell(result, COLUMN(step_us))->set) {
@@ -297,7 +297,7 @@ static void print_tiers(const struct point *point, const struct result *result, 
 static void write_served(const struct point *point, const struct explanation *explanation,
                          FILE *out)
 {
-    const struct result *result = &explanation->result;
+    const struct result *result = explanation->result;
     double before = 0, after = 0; /* the first tokens, of all requests */
     for (uint32_t i = 0; i < result->request_count; i++) {
         const struct result_request *request = &result->requests[i];
@@ -406,7 +406,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 /* ---- a point ---- */
 
 /* The paragraph on a run's time, after its name among several; what the caller frees. */
-static char *times_text(const struct point *point, const char *name, struct result *result,
+static char *times_text(const struct point *point, const char *name, const struct result *result,
                         const struct run_context *runs, struct error *why)
 {
     struct explanation explanation;
@@ -427,7 +427,7 @@ static char *times_text(const struct point *point, const char *name, struct resu
 
 /* Printed when it is whole, in place of the line that shows progress. `*shown` is the memory that the run
  * before had, or NULL: the same is not printed again. */
-static bool print_point(const struct point *point, const char *name, struct result *result,
+static bool print_point(const struct point *point, const char *name, const struct result *result,
                         const struct run_context *runs, char **shown, struct error *why)
 {
     bool serves = point_serves(point), timed = !serves || point->workload.timed;
@@ -453,8 +453,9 @@ static bool print_point(const struct point *point, const char *name, struct resu
     return good;
 }
 
-static bool explain_point(const struct scenario *scenario, uint32_t index, struct result *result,
-                          const struct run_context *runs, char **shown, struct error *why)
+static bool explain_point(const struct scenario *scenario, uint32_t index,
+                          const struct result *result, const struct run_context *runs, char **shown,
+                          struct error *why)
 {
     struct point point;
     char left[PROGRESS_LEFT];
@@ -473,14 +474,14 @@ static bool explain_point(const struct scenario *scenario, uint32_t index, struc
     return good;
 }
 
-bool explain_print(const struct scenario *scenario, struct result *results,
+bool explain_print(const struct scenario *scenario, const struct result *results,
                    const struct run_context *runs, struct error *why)
 {
     bool ok = true;
     char *shown = NULL;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        struct result *result = results != NULL ? &results[i] : NULL;
-        if (result == NULL || result_cell(result, COLUMN(status))->set) {
+        const struct result *result = &results[i];
+        if (result_cell(result, COLUMN(status))->set) {
             ok = stop_flag_check(runs->stop, why) &&
                  explain_point(scenario, i, result, runs, &shown, why);
         }

@@ -7,9 +7,9 @@
 #include "predict/scenario/scenario.h"
 #include "study/sweep/explain.h"
 
-/* Explain every point of the scenario; `results` are the points' own and are moved; points
- * without a status are left out. NULL: each is run first, as `advise --why` asks. */
-bool explain_print(const struct scenario *scenario, struct result *results,
+/* Explain every point of the scenario; `results` are the points' own, and points without a status are left
+ * out. */
+bool explain_print(const struct scenario *scenario, const struct result *results,
                    const struct run_context *runs, struct error *why);
 
 /* Print a point as a JSON object on a line, for programs that judge the run, such as the one that holds

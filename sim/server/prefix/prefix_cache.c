@@ -185,7 +185,7 @@ static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
 {
     found->in[0]++;
     found->idle += block_pool_is_idle(tiers->gpu, id);
-    if (tiers->options->gpu_keeps) {
+    if (tiers->brought_by != NULL) {
         uint64_t load = tiers->brought_by[id], number = load / PREFIX_MOST_TIERS;
         uint64_t *last = &found->load[load % PREFIX_MOST_TIERS];
         *last = number > *last ? number : *last;

@@ -284,7 +284,7 @@ void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load)
     if (!tiers->options->gpu_keeps) {
         return;
     }
-    if (!block_pool_knows(tiers->gpu, id)) {
+    if (tiers->brought_by != NULL && !block_pool_knows(tiers->gpu, id)) {
         tiers->brought_by[id] = load;
     }
     block_pool_name(tiers->gpu, id);
@@ -338,12 +338,13 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
     const struct prefix_options *options = tiers->options;
     const struct block_numbers *numbers = tiers->numbers;
     size_t runs = numbers->of.runs ? numbers->of.requests->count : 0;
-    if (options->gpu_keeps) {
+    if (options->gpu_keeps && tiers->count > 1) {
         tiers->brought_by = array_sparse(numbers->most, sizeof *tiers->brought_by, why);
     }
     tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
                                    on_pool_evict, tiers, why);
-    return tiers->gpu != NULL && (tiers->brought_by != NULL || !options->gpu_keeps);
+    return tiers->gpu != NULL &&
+           (tiers->brought_by != NULL || !options->gpu_keeps || tiers->count == 1);
 }
 
 /* A policy that is no LRU does not say what it evicts. */

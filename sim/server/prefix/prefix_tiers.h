@@ -68,7 +68,7 @@ struct prefix_tiers {
     uint8_t *source;           /* by number of a block just found below the GPU: its nearest tier;
                                       NULL: there is one at most */
     uint64_t *brought_by;      /* by number of a block known to the GPU: its tier_load(); NULL if
-                                      the GPU retains none */
+                                      the GPU retains none, or nothing is loaded */
     uint64_t saves;            /* begun so far, to all tiers */
     bool past;                 /* saves take no time (prefix_past()) */
     bool failed;               /* memory was out */

@@ -52,27 +52,24 @@ static bool explain_read_time(const struct setup *setup, const struct run_ranges
 }
 
 bool explain_run(const struct point *point, const struct run_context *context,
-                 struct result *result, struct explanation *out, struct error *why)
+                 const struct result *result, struct explanation *out, struct error *why)
 {
     const struct column *const columns[] = {COLUMN(step_us), COLUMN(ttft_ms), COLUMN(tpot_ms)};
     struct run_ranges ranges;
     bool ok = true;
-    *out = (struct explanation){.count = 0};
     bool whole = result != NULL && (!point_serves(point) || result->request_count > 0);
-    if (whole) {
-        out->result = *result;
-        result_init(result);
-    } else if (!answer_run(point, context, &out->result, why)) {
+    *out = (struct explanation){.result = whole ? result : &out->own};
+    if (!whole && !answer_run(point, context, &out->own, why)) {
         return false;
     }
-    if (!answer_ranges(point, by, context, &out->result, &ranges, why)) {
-        result_release(&out->result);
+    if (!answer_ranges(point, by, context, out->result, &ranges, why)) {
+        explanation_release(out);
         return false;
     }
     for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {
         /* Where the queue grows, TTFT is only the length of the run. */
-        bool queued = columns[i] == COLUMN(ttft_ms) && serving_grows(&out->result);
-        bool has = !queued && result_number(&out->result, columns[i]) > 0;
+        bool queued = columns[i] == COLUMN(ttft_ms) && serving_grows(out->result);
+        bool has = !queued && result_number(out->result, columns[i]) > 0;
         ok = !has || explain_read_time(&point->setup, &ranges, columns[i], out, why);
     }
     run_ranges_release(&ranges);
@@ -84,7 +81,7 @@ bool explain_run(const struct point *point, const struct run_context *context,
 
 void explanation_release(struct explanation *explanation)
 {
-    result_release(&explanation->result);
+    result_release(&explanation->own);
     for (uint32_t i = 0; i < explanation->count; i++) {
         free(explanation->times[i].figures);
     }

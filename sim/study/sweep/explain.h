@@ -30,14 +30,15 @@ struct explain_time {
 enum { EXPLAIN_TIMES = 2 };
 
 struct explanation {
-    struct result result;                     /* the run, unchanged */
+    const struct result *result;              /* the run, unchanged: the caller's, */
+    struct result own;                        /* or this one; owned */
     struct explain_time times[EXPLAIN_TIMES]; /* [count] those that the result has */
     uint32_t count;
 };
 
-/* Explain the `result` of the point, which is moved to `out`; NULL, or one that lacks the detail of a
+/* Explain the `result` of the point, which stays as long as `out`; NULL, or one that lacks the detail of a
  * server's requests: the point is run first. A run that does not fit has no times, nor has a server
  * without a clock. The caller releases `out`. */
 bool explain_run(const struct point *point, const struct run_context *context,
-                 struct result *result, struct explanation *out, struct error *why);
+                 const struct result *result, struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);

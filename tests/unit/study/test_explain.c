@@ -100,7 +100,7 @@ static void what_does_not_fit_has_no_figures(void **state)
     (void)state;
     struct explanation explanation = explain(OVERRIDES("system=fullattn", "batch=1000"));
     assert_int_equal(explanation.count, 0);
-    assert_false(result_cell(&explanation.result, COLUMN(step_us))->set);
+    assert_false(result_cell(explanation.result, COLUMN(step_us))->set);
     explanation_release(&explanation);
 }
 
