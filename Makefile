@@ -386,6 +386,7 @@ $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: $(OUT)/commit
 $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: override CPPFLAGS += -DSPILLWAY_COMMIT='"$(shell cat $(OUT)/commit)"'
 
 # The loops of generated traces are worth vectorising at any length.
+$(OUT)/sim/server/%.o: OPTIMIZE += $(if $(SANITIZE),,-O3)
 $(OUT)/sim/trace/generate/scores.o: OPTIMIZE += $(if $(SANITIZE),,-O3)
 
 $(OUT)/tests/unit/%.o: override OPTIMIZE = $(OPTIMIZE_TESTS)

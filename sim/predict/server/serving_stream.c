@@ -284,9 +284,12 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                        struct stream_stage *stage)
 {
     double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
-    double usual = fmin(question != NULL ? (double)question->most : STREAM_USUAL, STREAM_USUAL);
-    double wanted =
-        stage->number > 0 ? fmax(1.2 * wide * wide, longer) * come : usual * stream_scale(point);
+    double scale = stream_scale(point);
+    double asked = question != NULL ? (double)question->most * scale : INFINITY;
+    double wanted = stage->number > 0  ? fmax(1.2 * wide * wide, longer) * come
+                    : question != NULL ? asked
+                                       : STREAM_USUAL * scale;
+    wanted = fmin(wanted, asked);
     double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
     uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
@@ -322,7 +325,8 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     struct stream_times times = {.count = 0};
     *out = (struct stream_finding){.come = stage->requests >> looks};
     double scale = stream_scale(point);
-    if (looks > 0 && (double)out->come < (requests->sessions ? STREAM_FEWEST : FEW) * scale) {
+    bool whole = requests->sessions && question == NULL; /* few turns tell only what is missed */
+    if (looks > 0 && (double)out->come < (whole ? STREAM_FEWEST : FEW) * scale) {
         return true;
     }
     window->known = set_window(stage, totals);

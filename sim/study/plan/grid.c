@@ -282,37 +282,26 @@ static void ends(const struct grid *grid, bool best, uint32_t *first, uint32_t *
     }
 }
 
-/* From the end of what was tried towards the end of the grid, twice as far as the last time. */
+/* From the end of what was tried towards the end of the grid, twice as far as the last time. Below the guess,
+ * which was tried alone, as far as if a value a reach better had missed before it. */
 static uint32_t stride(const struct grid *grid, bool up, uint32_t *values)
 {
     uint32_t at = 0, before = 0, limit = up ? 0 : grid->count - 1;
     ends(grid, up, &at, &before);
     uint32_t width = up ? before - at : at - before, room = up ? at : limit - at;
+    width = grid->tried == 1 && !up ? grid->reach : width;
     uint32_t step = 2 * width > grid->reach ? 2 * width : grid->reach;
     step = step < room ? step : room;
     values[0] = up ? at - step : at + step;
     return room > 0 ? 1 : 0;
 }
 
-/* The guess, and a value a reach better: probably one passes and the other does not. The last value
- * is tried alone: if it fails, so do all. */
-static uint32_t grid_near_begin(const struct grid *grid, uint32_t *values)
-{
-    uint32_t guess = grid->guess, reach = grid->reach;
-    if (guess == 0 || guess + 1 == grid->count) {
-        values[0] = guess;
-        return 1;
-    }
-    values[0] = guess > reach ? guess - reach : 0;
-    values[1] = guess;
-    return 2;
-}
-
 static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)
 {
     uint32_t found = grid_holds(grid);
     if (grid->tried == 0) {
-        return grid_near_begin(grid, values);
+        values[0] = grid->guess;
+        return 1;
     }
     if (found == GRID_NONE) {
         bool cannot = grid_nearest(grid) == GRID_NONE;
