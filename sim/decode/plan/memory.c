@@ -21,23 +21,15 @@ bool memory_can_offload(const struct setup *setup, uint32_t layer)
     return mechanisms_offload(setup->mechanisms) && !model_layer_local(&setup->model, layer);
 }
 
-static uint64_t least_common_multiple(uint64_t a, uint64_t b)
-{
-    uint64_t x = a, y = b;
-    while (y != 0) {
-        uint64_t rest = x % y;
-        x = y;
-        y = rest;
-    }
-    return a / x * b;
-}
-
 /* RetroInfer's clusters: about `retrieval_tokens` tokens each, a multiple of 8 and of the segments. */
 static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
 {
     uint64_t tokens = m->retrieval_tokens;
     uint64_t segments = (context + m->cluster_segment / 2) / m->cluster_segment;
-    uint64_t step = least_common_multiple(8, segments > 0 ? segments : 1);
+    uint64_t step = segments > 0 ? segments : 1;
+    while (step % 8 != 0) {
+        step *= 2;
+    }
     uint64_t clusters = (context + tokens / 2) / tokens;
     uint64_t snapped = (clusters + step / 2) / step * step;
     return snapped > 0 ? snapped : step;

@@ -239,13 +239,9 @@ void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64
 /* A narrower distribution cannot be told from a point in a ledger, and GSL's series do not converge. */
 #define LEAST_SPREAD 0.001
 
-struct beta {
-    double a, b;
-};
-
 /* The smallest x with at least `probability` below it. By bisection, because GSL's own inverse
  * aborts on distributions close to 0 or 1. */
-static double beta_quantile(const struct beta *beta, double probability)
+static double beta_quantile(double a, double b, double probability)
 {
     double low = 0, high = 1;
     for (;;) {
@@ -253,7 +249,7 @@ static double beta_quantile(const struct beta *beta, double probability)
         if (middle <= low || middle >= high) {
             return high;
         }
-        if (gsl_cdf_beta_P(middle, beta->a, beta->b) < probability) {
+        if (gsl_cdf_beta_P(middle, a, b) < probability) {
             low = middle;
         } else {
             high = middle;
@@ -267,16 +263,15 @@ static double beta_quantile(const struct beta *beta, double probability)
 static void slice_means(double mean, double spread, uint32_t count, double *slices)
 {
     double both = spread > 0 ? mean * (1 - mean) / (spread * spread) - 1 : 0;
-    struct beta beta = {.a = mean * both, .b = (1 - mean) * both};
-    double before = 0, part = mean;
+    double a = mean * both, b = (1 - mean) * both, before = 0, part = mean;
     for (uint32_t i = 0; i < count; i++) {
         if (spread == 0) {
             slices[i] = mean;
             continue;
         }
-        double share = (i + 1.0) / count, x = share < 1 ? beta_quantile(&beta, share) : 1;
-        double above = gsl_cdf_beta_P(x, beta.a, beta.b) - share;
-        part = share < 1 ? mean * gsl_cdf_beta_P(x, beta.a + 1, beta.b) - x * above : mean;
+        double share = (i + 1.0) / count, x = share < 1 ? beta_quantile(a, b, share) : 1;
+        double above = gsl_cdf_beta_P(x, a, b) - share;
+        part = share < 1 ? mean * gsl_cdf_beta_P(x, a + 1, b) - x * above : mean;
         slices[i] = fmin(fmax((part - before) * count, 0), 1);
         before = part;
     }
