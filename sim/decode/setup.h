@@ -86,13 +86,15 @@ struct setup {
     /* By context, shortest first, owned; NULL: there is one. Of a context that grows, lengths that it
      * passes: 1 ... SETUP_MOST_LENGTHS, the last one `context`. */
     struct setup_cohort *cohorts;
-    uint32_t cohort_count;     /* 0 or 2 ... SETUP_MOST_COHORTS */
-    double hbm_usable;         /* share of HBM that may be used */
-    uint64_t hbm_reserve;      /* bytes of that share which stay free */
-    uint64_t kv_pool_tokens;   /* 0: as many as memory holds */
-    uint64_t kv_pool_blocks;   /* of the engine; kv_pool_tokens are then those of so many */
-    uint64_t kv_pool;          /* bytes of each GPU; likewise */
-    bool hybrid_kv;            /* the engine frees what windows no longer reach */
+    uint32_t cohort_count;   /* 0 or 2 ... SETUP_MOST_COHORTS */
+    double hbm_usable;       /* share of HBM that may be used */
+    uint64_t hbm_reserve;    /* bytes of that share which stay free */
+    uint64_t kv_pool_tokens; /* 0: as many as memory holds */
+    uint64_t kv_pool_blocks; /* of the engine; kv_pool_tokens are then those of so many */
+    uint64_t kv_pool;        /* bytes of each GPU; likewise */
+    bool hybrid_kv;          /* the engine frees what windows no longer reach */
+    double window_ratio;     /* of the engine's pools (kv_pool_rules); 0: its own */
+    double state_ratio;
     uint64_t room[TIER_COUNT]; /* bytes of a tier (tier_kind.room), below host memory those for
                                      prefixes; 0: the profile's */
     double host_share;         /* of host memory that a server may use; 0: of steps alone, all */

@@ -110,6 +110,14 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
+/* "A ... B" in a log replaces what was said before. */
+static const char between[] = " ... ";
+
+static bool is_final(const struct server_option *option)
+{
+    return strstr(option->name, between) != NULL;
+}
+
 /* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
  * log mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
@@ -122,7 +130,7 @@ static void put(const struct server_option *option, const char *name, const char
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
     if (key == NULL ||
-        (key->value[0] != '\0' &&
+        (key->value[0] != '\0' && !is_final(option) &&
          ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
           (option->value == SERVER_VALUE_LENGTH && strchr(option->name, ' ') != NULL) ||
           (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
@@ -200,11 +208,13 @@ static void take_stated(const struct server_option *option, const char *value,
     } else if (option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME) {
         put(option, option->sets, value, said);
     } else if (option->value == SERVER_VALUE_LENGTH &&
-               (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0)) {
+               (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
+                (!said->typed && strcmp(value, "reduced") == 0))) {
         said->keys.fits_length = true; /* as long as there is room */
     } else {
         setting_take_number(option, value, said, text, sizeof text);
-        said->keys.fits_length &= option->value != SERVER_VALUE_LENGTH || !said->typed;
+        said->keys.fits_length &=
+            option->value != SERVER_VALUE_LENGTH || (!said->typed && !is_final(option));
         if (text[0] != '\0') {
             put(option, option->sets, text, said);
         }
@@ -244,14 +254,21 @@ void server_setting_copy(const char *at, char *out, size_t size)
     out[length] = '\0';
 }
 
-/* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":. */
+/* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":; of "A ... B" behind B. */
 static const char *server_text_find_value(const char *line, const char *name)
 {
-    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
+    const char *dots = strstr(name, between);
+    bool words = strchr(name, ' ') != NULL;
+    if (dots != NULL) {
+        char head[sizeof((struct server_option *)0)->name];
+        snprintf(head, sizeof head, "%.*s", (int)(dots - name), name);
+        line = strstr(line, head);
+        name = dots + strlen(between);
+    }
+    for (const char *at = line; at != NULL && (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
         end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
-        bool sentence = *end == ' ' && strchr(name, ' ') != NULL &&
-                        isdigit((unsigned char)end[1 + (end[1] == '(')]);
+        bool sentence = *end == ' ' && words && isdigit((unsigned char)end[1 + (end[1] == '(')]);
         if ((at == line || !server_text_is_word(at[-1])) &&
             (*end == '=' || *end == ':' || sentence)) {
             end++;

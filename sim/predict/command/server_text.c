@@ -213,7 +213,7 @@ static void read_sayings(struct server_text *said, const struct server_program *
             said->needs = says;
             said->needs_line = said->line;
         } else {
-            server_setting_take(&option, option.name, said);
+            server_setting_take(&option, says->key, said);
         }
     }
 }
@@ -260,12 +260,9 @@ static void note_ranks(struct server_text *said, const char *line)
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
-    bool failed = read_failure(said, line);
+    bool failed = read_failure(said, line), read = failed;
     note_ranks(said, line);
-    for (size_t i = 0; !failed && i < said->program_count; i++) {
-        read_sayings(said, &said->programs[i], line);
-    }
-    for (size_t i = 0; !failed && i < said->program_count; i++) {
+    for (size_t i = 0; !read && i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
@@ -288,10 +285,13 @@ static bool read_log(struct server_text *said, const char *line)
             said->keys.whole =
                 said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
             check_source(said, line);
-            return true;
+            read = true;
         }
     }
-    return failed;
+    for (size_t i = 0; !failed && i < said->program_count; i++) {
+        read_sayings(said, &said->programs[i], line);
+    }
+    return read;
 }
 
 /* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks

@@ -540,6 +540,12 @@ bool engine_memory_set(struct point *point, struct error *why)
         engine->limits = engine_kv_limits(point);
         engine->limits.context = setup->model.parallel.context;
         engine->pools = point->engine.pools;
+        if (setup->window_ratio > 0) {
+            engine->pools.windows = setup->window_ratio;
+        }
+        if (setup->state_ratio > 0) {
+            engine->pools.states = setup->state_ratio;
+        }
     }
     setup->kv_pool_tokens = stated_tokens(point);
     if (setup->kv_pool_tokens == 0 && setup->kv_pool > 0) { /* 0: nobody states it */

@@ -256,8 +256,9 @@ static bool check_effects(const struct scenario *scenario, const struct point *p
          point->engine.memory == ENGINE_MEASURED ||
              (point->engine.row != NULL && workload->compile == COMPILE_EAGER)},
         {"overlap", "an engine", point->engine.row != NULL},
-        {"graph_sequences", "an engine with CUDA graphs",
-         point->engine.row != NULL && workload->compile != COMPILE_EAGER},
+        {"graph_sequences", "an engine", point->engine.row != NULL},
+        {"window_ratio", "an engine with pools of KV: SGLang", point->engine.pools.slots > 0},
+        {"state_ratio", "an engine with pools of KV: SGLang", point->engine.pools.slots > 0},
         {"cache_threshold", "'routing: prefix-load'", balances},
         {"balance_abs_threshold", "'routing: prefix-load'", balances},
         {"balance_rel_threshold", "'routing: prefix-load'", balances},

@@ -630,7 +630,7 @@ static const char *const pool_sizes[] = {"kv_pool_tokens", "kv_pool_blocks", "kv
 const char *const scenario_pool_keys[] = {
     "model", "config", "hardware", "engine", "compile", "graph_sequences", "tensor_parallel", "data_parallel",
     "expert_parallel", "pipeline_parallel", "decode_context_parallel", "dtype", "drafts", "hbm_usable",
-    "hbm_reserve", "hybrid_kv", "batched_tokens", "mechanisms.weights", NULL};
+    "hbm_reserve", "hybrid_kv", "window_ratio", "state_ratio", "batched_tokens", "mechanisms.weights", NULL};
 /* clang-format on */
 
 bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,

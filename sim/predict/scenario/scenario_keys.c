@@ -224,6 +224,13 @@ const struct scenario_key scenario_keys[] = {
     {"hybrid_kv", "no",
      "no: vLLM keeps all tokens of layers with windows (--disable-hybrid-kv-cache-manager)",
      .shape = SCENARIO_SWITCH, .serving = true, SETUP(hybrid_kv), .open = true},
+    {"window_ratio", "0.5",
+     "SGLang's KV: tokens of windows for each of full layers (--swa-full-tokens-ratio)",
+     NUMBER(COUNT), .serving = true, .positive = true, SETUP(window_ratio), .most = 1,
+     .open = true},
+    {"state_ratio", "0.25",
+     "SGLang's KV: memory of states by that of other KV (--mamba-full-memory-ratio)", NUMBER(COUNT),
+     .serving = true, .positive = true, SETUP(state_ratio), .most = 100, .open = true},
     {"host_memory", "256GiB",
      "host memory that may be taken whole (default: of a server its part of 90 % of the machine's, "
      "hardware.host.dram_capacity)",

@@ -57,6 +57,31 @@ static const struct {
      "INFO 01-30 03:19:14 kv_cache_utils.py:398] Maximum concurrency for 2048 tokens per request: 10.79x\n",
      "model=neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8 system=vllm request_tokens=2048 "
      "hbm_usable=0.98 kv_pool_blocks=1381"},
+    /* The length that the log says last is the one that is served; level 0 of the second scheduler has no graphs. */
+    {"vllm-project/vllm, v1/core/kv_cache_utils.py (Auto-fit)", "log",
+     "(EngineCore pid=20) INFO 03-02 11:00:39 [core.py:93] Initializing a V1 LLM engine (v0.9.2) with config: "
+     "model='Qwen/Qwen3-8B', max_seq_len=40960, tensor_parallel_size=1, enforce_eager=False, "
+     "compilation_config={\"level\":0,\"use_cudagraph\":true}\n"
+     "INFO [kv_cache_utils.py:1] Auto-fit max_model_len: reduced from 40960 to 12288 to fit in available GPU memory "
+     "(5.3 GiB available for KV cache)\n"
+     "INFO [kv_cache_utils.py:1] Overriding num_gpu_blocks=35640 with num_gpu_blocks_override=40000\n",
+     "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.9 compile=eager tensor_parallel=1 request_tokens=12288 "
+     "kv_pool_blocks=40000"},
+    /* The server's own ratio for this model, and a policy of prompts that only HiCache reads. */
+    {"sgl-project/sglang, arg_groups/deepseek_v4_hook.py", "log",
+     "[2026-08-07 17:32:46] Setting swa_full_tokens_ratio to 0.1 for DeepseekV4ForCausalLM.\n"
+     "[2026-08-07 17:32:50] server_args=ServerArgs(model_path='deepseek-ai/DeepSeek-V4-Flash', tp_size=4, "
+     "swa_full_tokens_ratio=0.1, mamba_full_memory_ratio=0.25, mamba_scheduler_strategy='no_buffer', "
+     "hicache_storage_prefetch_policy='timeout')\n",
+     "model=deepseek-ai/DeepSeek-V4-Flash system=sglang engine=sglang-0.5.23 tensor_parallel=4 window_ratio=0.1 "
+     "state_ratio=0.25"},
+    /* The words of the engine count, whatever was asked for. */
+    {"vllm-project/vllm, model_executor/models/config.py of 0.13", "log",
+     "INFO 02-12 19:46:23 [utils.py:253] non-default args: {'model': 'Qwen/Qwen3-Next-80B-A3B-Instruct', "
+     "'enable_prefix_caching': True}\n"
+     "INFO 02-12 19:46:30 [config.py:302] Hybrid or mamba-based model detected without support for prefix caching: "
+     "disabling.\n",
+     "model=Qwen/Qwen3-Next-80B-A3B-Instruct system=none"},
     /* The same pool before and after the change: 127 626 blocks of 16 tokens. */
     {"vllm-project/vllm #13596, before", "log",
      "vllm serve m\nINFO 02-20 00:01:02 kv_cache_utils.py:522] # GPU blocks: 127626\n",
@@ -186,8 +211,9 @@ static const struct {
      "model=/m system=vllm engine=vllm-0.25 data_parallel=8 expert_parallel=8 max_sequences=256 batched_tokens=8192 "
      "hbm_usable=0.95 dtype.kv=fp8 mechanisms.prefix_block=256tok"},
     {"vllm-project/vllm #51454, its attention", "log",
-     "non-default args: {'model': '/m', 'attention_config': AttentionConfig(backend=None, flash_attn_version=None)}\n",
-     "log:1: 'attention_config': this code or file is not read\n  expected: the command without it"},
+     "non-default args: {'model': '/m', 'attention_config': AttentionConfig(backend=None, flash_attn_version=None, "
+     "indexer_kv_dtype=None)}\n",
+     "model=/m system=vllm"},
     {"community-scripts/ProxmoxVED #2047, of journald", "log",
      "Aug 19 18:30:11 vllm vllm[8707]: (APIServer pid=8707) INFO 08-19 18:30:11 [api_utils.py:345]   █▄█▀ █  model   "
      "Qwen/Qwen2.5-0.5B-Instruct\n"
@@ -543,7 +569,7 @@ static const struct {
     {"a length that was fitted", "log",
      "non-default args: {'model': 'm', 'max_model_len': -1}\n LLM engine (v0.17.1) with config: model='m', "
      "max_seq_len=262144\nAuto-fit max_model_len: reduced from 262144 to 98304\nGPU KV cache size: 98,304 tokens\n",
-     "model=m system=vllm engine=vllm-0.17 kv_pool_tokens=98304"},
+     "model=m system=vllm engine=vllm-0.17 request_tokens=98304 kv_pool_tokens=98304"},
     {"a log of TensorRT-LLM", "log",
      "trtllm-serve m\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 24.35 GiB for max tokens in paged KV cache "
      "(199488).\n",
@@ -551,7 +577,7 @@ static const struct {
     {"SGLang's usual settings", "log", ARGS "swa_full_tokens_ratio=0.8)",
      "model=m system=sglang engine=sglang-0."},
     {"another share of windows", "log", ARGS "swa_full_tokens_ratio=0.2)",
-     "log:1: 'swa_full_tokens_ratio': it is"},
+     "model=m system=sglang engine=sglang-0.5.23 window_ratio=0.2"},
     {"another policy", "log", "server_args=ServerArgs(model_path='m', radix_eviction_policy='lfu')",
      "log:1: 'radix_eviction_policy': it is a state"},
     {"another schedule", "log",
