@@ -114,7 +114,9 @@ static const struct server_option *option_that_counts(const struct server_progra
     }
     option = dashed ? server_option_find(program, plain) : option;
     bool model = option != NULL && option->sets != NULL && strcmp(option->sets, "model") == 0;
-    return option == NULL || option->harmless || model ? NULL : option;
+    /* A rank is a process's, and a letter may be anything. */
+    bool other = !dashed && (strstr(plain, "_rank") != NULL || plain[1] == '\0');
+    return option == NULL || option->harmless || model || other ? NULL : option;
 }
 
 /* Keep it for each program that has the option: which one's text it is may be told by a later line. An option
@@ -191,6 +193,7 @@ void stray_settings_find(struct server_text *said, const char *line)
         }
         after += named;
         after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
+        after += !named && fnmatch("[tTaAioO][osft] *", after, 0) == 0 ? 3 : 0; /* "to 8", "of 8" */
         server_setting_copy(after, found.value, sizeof found.value);
         found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
         static pthread_once_t once = PTHREAD_ONCE_INIT;
