@@ -237,8 +237,10 @@ static bool server_text_is_word(char c)
 
 void server_setting_copy(const char *at, char *out, size_t size)
 {
+    const char *member = at + strcspn(at, ":>,"); /* <OptimizationLevel.O0: 0> */
+    at = *at == '<' && strncmp(member, ": ", 2) == 0 ? member + 2 : at;
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
-    const char *ends = ",;)}]|`* \t\v\n";
+    const char *ends = ",;)}]|`*> \t\v\n";
     size_t length = 0;
     at += quote != '\0';
     while (at[length] != '\0' && (quote != '\0' ? at[length] != quote
@@ -343,7 +345,8 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
 
 static bool is_switched_off(const char *value)
 {
-    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
+    static const char *const off[] = {"",  "None", "null", "False", "false",
+                                      "0", "0.0",  "-1",   "[",     "{"};
     bool is = false;
     for (size_t i = 0; !is && i < sizeof off / sizeof *off; i++) {
         is = strcmp(value, off[i]) == 0;
@@ -351,17 +354,13 @@ static bool is_switched_off(const char *value)
     return is;
 }
 
-/* Is an option that may not be in a command in use? Of a line that has what was `chosen` alone, each is
- * that has a value; of one with all settings, each that is on or has not its usual value. */
-static bool is_in_use(const struct settings_line *in, const struct server_option *option,
-                      const char *value)
+/* Is an option that may not be in a command in use? It is unless it is off or has its default. */
+static bool is_in_use(const struct server_option *option, const char *value)
 {
-    if (option->usual != NULL && strcmp(option->usual, "True") == 0) {
-        return strcmp(value, "False") == 0;
-    }
     bool usual = option->usual != NULL && strcmp(value, option->usual) == 0;
-    return !is_switched_off(value) && ((in->chosen && !usual) || strcmp(value, "True") == 0 ||
-                                       (option->usual != NULL && !usual));
+    return option->usual != NULL && strcmp(option->usual, "True") == 0
+               ? strcmp(value, "False") == 0
+               : !usual && !is_switched_off(value);
 }
 
 /* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object
@@ -379,7 +378,7 @@ static void read_pair(struct settings_line *in, const char *path,
         }
     } else if (option != NULL && option->value == SERVER_VALUE_NONE &&
                (option->harmless ? in->chosen && !below
-                                 : is_in_use(in, option, value) && (end == NULL || !below))) {
+                                 : is_in_use(option, value) && (end == NULL || !below))) {
         server_text_pass_over(in->said, option, path);
     } else if (below && end != NULL) {
         read_pairs(in, at, end, path);
@@ -410,7 +409,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
         bool listed = prefix[0] == '\0' && in->list != NULL && at >= in->list &&
-                      islower((unsigned char)path[0]) && (in->chosen || *after == '=');
+                      islower((unsigned char)path[0]) && (*after == '=' || in->list[-1] == '{');
         after += 1 + strspn(after + 1, " \v");
         const struct server_option *option = server_option_find(in->said->program, path);
         const char *inside = enclosed_end(after);
@@ -432,6 +431,19 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
     in->depth--;
 }
 
+/* Has a person put dots for what the list has, too? */
+static bool is_shortened(const char *list, const char *end)
+{
+    bool is = false;
+    for (char quote = '\0'; !is && list < end; list++) {
+        bool opens = quote == '\0' && (*list == '\'' || *list == '"');
+        quote = opens ? *list : *list == quote ? '\0' : quote;
+        is = quote == '\0' &&
+             (strncmp(list, "...", 3) == 0 || strncmp(list, "\xe2\x80\xa6", 3) == 0);
+    }
+    return is;
+}
+
 void log_settings_read(struct server_text *said, const char *line)
 {
     const struct server_program *program = said->program;
@@ -446,17 +458,19 @@ void log_settings_read(struct server_text *said, const char *line)
             server_setting_take(option, value, said);
         }
     }
-    const char *chosen = strstr(line, "non-default args: {");
-    line = chosen != NULL ? strchr(chosen, '{') : line;
-    size_t length = chosen != NULL ? (size_t)(enclosed_end(line) - line) : strlen(line);
-    struct settings_line in = {.said = said, .list = line, .chosen = chosen != NULL};
-    if (chosen == NULL) {
-        static const char *const lists[] = {" with config: ", "ServerArgs(", "Namespace("};
-        in.list = NULL;
-        for (size_t i = 0; in.list == NULL && i < sizeof lists / sizeof *lists; i++) {
-            in.list = strstr(line, lists[i]);
-            in.list += in.list != NULL ? strlen(lists[i]) : 0;
-        }
+    static const char *const lists[] = {"non-default args: {", "server_args={", "ServerArgs(",
+                                        "Namespace(", " with config:"};
+    struct settings_line in = {.said = said};
+    for (size_t i = 0; in.list == NULL && i < sizeof lists / sizeof *lists; i++) {
+        in.list = strstr(line, lists[i]);
+        in.chosen = in.list != NULL && i == 0;
+        in.list += in.list != NULL ? strlen(lists[i]) : 0;
+    }
+    line = in.list != NULL ? in.list : line;
+    size_t length = in.chosen ? (size_t)(enclosed_end(line - 1) - line) : strlen(line);
+    if (in.list != NULL && is_shortened(line, line + length)) {
+        error_expect(server_text_refuse(said, "'...' stands for settings that are left out"),
+                     "the line whole; or without it, if these have their defaults");
     }
     if (length <= LINE_MOST) {
         read_pairs(&in, line, line + length, "");

@@ -156,6 +156,25 @@ static const struct {
     {"a log's list that is wrapped behind a key",
      "server_args=ServerArgs(model_path='m', kv_cache_dtype=\n'fp8_e4m3', tp_size=\n2, c='d')\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 dtype.kv=fp8@1"},
+    {"SGLang's arguments as a dictionary, of the last of two starts",
+     "server_args={'model_path': 'a', 'tp_size': 4, 'enable_lora': True}\n"
+     "server_args={'model_path': 'm', 'tp_size': 2, 'kv_cache_dtype': 'fp8_e4m3', 'disable_cuda_graph': True}\n",
+     "model=m@2 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@2 tensor_parallel=2@2 dtype.kv=fp8@2"},
+    {"what the options of graphs came to, beside defaults of parts that are off",
+     "server_args=ServerArgs(model_path='m', dcp_size=1, offload_group_size=-1, offload_mode='cpu', "
+     "init_expert_location='trivial', cuda_graph_config=CudaGraphConfig(decode=PhaseConfig(backend='full', max_bs=8, "
+     "bs=[1, 8]), prefill=PhaseConfig(backend='disabled', max_bs=4096)), cuda_graph_max_bs_decode=None)\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 graph_sequences=8@1"},
+    {"no graphs",
+     "server_args=ServerArgs(model_path='m', cuda_graph_config=CudaGraphConfig("
+     "decode=PhaseConfig(backend='disabled', max_bs=None)))\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
+    {"no graphs by an option", "sglang serve --model-path m --cuda-graph-backend-decode disabled",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
+    {"members of enumerations",
+     "non-default args: {'model': 'm', 'optimization_level': <OptimizationLevel.O0: 0>, 'load_format': "
+     "<LoadFormat.DUMMY: 'dummy'>}",
+     "model=m@1 system=vllm@0 compile=eager@1"},
     {"and behind what tells the line",
      "LLM engine (v0.11.0) with config:\nmodel='m', max_seq_len=16384,\n tensor_parallel_size=2\n"
      "GPU KV cache size:\n 36,480 tokens\n",
@@ -652,6 +671,14 @@ static const struct {
      "f:1: 'torchao_config': types and sizes"},
     {"non-default args: {'model': 'm', 'hf_overrides': 'a'}",
      "f:1: 'hf_overrides': types and sizes of parts"},
+    {"server_args=ServerArgs(model_path='m', kt_num_gpu_experts=32, dcp_size=2, quantization_param_path='a')",
+     "f:1: 'kt_num_gpu_experts': it is a state of weights or KV that is not modelled; 'dcp_size': how GPUs share the "
+     "model is not modelled so; 'quantization_param_path': types"},
+    {"server_args={'model_path': 'm', 'nnodes': 2}", "f:1: 'nnodes': how GPUs share"},
+    {"server_args=ServerArgs(model_path='m', ..., tp_size=2)",
+     "f:1: '...' stands for settings that are left out\n  expected: the line whole"},
+    {"non-default args: {'model': 'm', 'max_num_seqs': 64, \xe2\x80\xa6}",
+     "f:1: '...' stands for settings"},
     {"server_args=ServerArgs(model_path='m', enable_two_batch_overlap=True)",
      "f:1: 'enable_two_batch_overlap': how GPUs share"},
     {"sglang serve --model-path m --tp 2 --dp 4 --enable-dp-attention",
