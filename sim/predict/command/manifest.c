@@ -251,6 +251,9 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     kind = kind != NULL ? kind : node_find(node, "deploy.mode");            /* of Compose */
     bool daemon = kind != NULL && kind->text != NULL &&
                   (strcmp(kind->text, "DaemonSet") == 0 || strcmp(kind->text, "global") == 0);
+    most = most != NULL ? most : node_get(node, "maxReplicaCount"); /* KEDA, Knative */
+    most = most != NULL ? most : node_get(node, "autoscaling.knative.dev/maxScale");
+    least = least != NULL ? least : node_get(node, "autoscaling.knative.dev/minScale");
     bool scaled = node_get(node, "scaleTargetRef") != NULL ||
                   (most != NULL && most->text != NULL &&
                    (least == NULL || least->text == NULL || strcmp(least->text, most->text) != 0));
@@ -259,6 +262,12 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
         error_set(why, node->file, visitor.before + size->line,
                   "a server on %s machines is not modelled", size->text);
         return error_expect(why, "a server on one machine");
+    }
+    const struct node *at_once = node_get(node, "containerConcurrency");
+    if (at_once != NULL && at_once->text != NULL && strcmp(at_once->text, "0") != 0) {
+        error_set(why, node->file, visitor.before + at_once->line,
+                  "'containerConcurrency': requests that wait before the server are not modelled");
+        return error_expect(why, "0, or the text without it");
     }
     if ((scaled || daemon) && !server_text_overrides(visitor.said, "replicas")) {
         error_set(why, node->file, visitor.before + (replicas != NULL ? replicas : node)->line,
@@ -292,9 +301,11 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
         const char *next = strstr(at, "\n---");
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, said->file, why);
+        const char *secret = strstr(at, "kind: Secret"); /* its values may be to be filled in */
         why->line += root == NULL ? visitor.before : 0;
-        good = root != NULL && check_machine(root, visitor.before, why) &&
-               visit_below(root, visitor, why);
+        good = root == NULL
+                   ? secret != NULL && secret < at + length
+                   : check_machine(root, visitor.before, why) && visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {
             visitor.before += at[i] == '\n';

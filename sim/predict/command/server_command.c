@@ -199,6 +199,20 @@ static bool stands_again(const struct server_program *program, const struct serv
     return again;
 }
 
+/* May the next word hold options: a variable, or the name of one without its dashes? */
+static bool may_be_options(const struct server_program *program, const char *rest)
+{
+    char word[WORD];
+    rest += strspn(rest, " \t\v");
+    if (rest[strspn(rest, "\"'\\")] == '$' || !shell_word(&rest, word, sizeof word, NULL)) {
+        return true;
+    }
+    split_option(word);
+    const struct server_option *option =
+        strchr(word, '_') != NULL ? server_option_find(program, word) : NULL;
+    return option != NULL && option->value != SERVER_VALUE_NONE;
+}
+
 static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
     char word[WORD], value[WORD] = "true";
@@ -223,8 +237,12 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         option = whole != NULL ? whole : option;
     }
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
-    while (!read && next_value(rest, value, sizeof value) &&
-           (*rest)[strspn(*rest, " \t\v\"")] != '$') { /* "$@" may be options */
+    /* A word behind a switch, or a second one, is no value if it may hold options. */
+    bool takes = fnmatch("enable_*", word, 0) != 0 && fnmatch("disable_*", word, 0) != 0 &&
+                 fnmatch("no_*", word, 0) != 0;
+    while (!read && (takes || !may_be_options(said->program, *rest)) &&
+           next_value(rest, value, sizeof value)) {
+        takes = false;
     }
     given =
         read && given == NULL && fnmatch("[A-Z][0-9]", word, 0) == 0 ? word + 1 : given; /* -O3 */
@@ -504,28 +522,51 @@ static const char *version_in_tag(const char *tag, const char *program)
     return numbers == 3 || (numbers == 2 && named) ? at : NULL;
 }
 
+/* The version in the name of a file or an environment, "vllm-openai_v0.8.5.sif", "/opt/vllm-0.8.5/bin/vllm". */
+static const char *version_in_name(const char *text, const char *program)
+{
+    while ((text = strstr(text, program)) != NULL) {
+        text += strlen(program);
+        const char *at = text + strspn(text, "-_+:openaiv");
+        if (isdigit((unsigned char)*at)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void check_elsewhere(struct server_text *said, const char *image)
+{
+    if (server_program_after(said->program->elsewhere, image) != NULL) {
+        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
+                     "an image for NVIDIA's GPUs: machines of others are not modelled");
+    }
+}
+
 /* Take the version of an image of the program, if its tag has one. An image that is only called after the
  * program, "my-vllm:3.0.0", has versions of its own. */
 static void read_image(struct server_text *said, const char *image)
 {
     const char *program = said->program->file, *slash = strrchr(image, '/');
     const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
-    if (server_program_after(said->program->elsewhere, image) != NULL) {
-        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
-                     "an image for NVIDIA's GPUs: machines of others are not modelled");
+    check_elsewhere(said, image);
+    struct error unknown;
+    const char *latest = server_engine_latest(program, &unknown), *version = NULL;
+    bool own = strstr(image, said->program->image) != NULL;
+    if (tag != NULL && latest != NULL && strncmp(tag, ":nightly", 8) == 0) {
+        version = latest + strlen(program) + 1;
+    } else if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
+               (server_program_after(said->program->others, image) == NULL ||
+                strstr(tag, program) != NULL)) {
+        version = version_in_tag(tag + 1, program);
+        bool later = version != NULL && latest != NULL && !own &&
+                     atoi(version) > atoi(latest + strlen(program) + 1);
+        version = later ? NULL : version; /* of an image with versions of its own */
     }
-    if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
-        (server_program_after(said->program->others, image) == NULL ||
-         strstr(tag, program) != NULL)) {
-        struct error unknown;
-        if (tag[1] == '$') {
-            server_text_pass(said, name, "its version is a variable, --set engine=NAME-N says it");
-        }
-        const char *latest =
-            strncmp(tag, ":nightly", 8) == 0 ? server_engine_latest(program, &unknown) : NULL;
-        server_text_state_version(said, said->program,
-                                  latest != NULL ? latest + strlen(program) + 1
-                                                 : version_in_tag(tag + 1, program));
+    if (!server_text_state_version(said, said->program, version) && strstr(name, program) != NULL &&
+        !(own && (tag == NULL || strcmp(tag, ":latest") == 0))) {
+        server_text_pass(said, name,
+                         "it does not say the engine's version, --set engine=NAME-N does");
     }
 }
 
@@ -599,13 +640,11 @@ static void read_head(struct server_text *said, const char *text, const char *en
         } else if (isupper((unsigned char)plain[0]) && plain[length] == '=') {
             plain[length] = '\0';
             check_setting(said, plain, foreign);
-        } else if (may_be_image(program, word, is_option(last))) {
+        } else if (strstr(word, "/bin/") != NULL || fnmatch("*.s[iq][fs]*", word, 0) == 0) {
+            check_elsewhere(said, word);
+            server_text_state_version(said, program, version_in_name(word, program->file));
+        } else if (may_be_image(program, word, is_option(last)) && strpbrk(word, "/:@") != NULL) {
             read_image(said, word);
-        } else if (strstr(word, "/bin/") != NULL) { /* /opt/vllm-0.8.5/bin/vllm */
-            const char *at = strstr(word, program->file);
-            at += at != NULL ? strlen(program->file) : 0;
-            at += at != NULL ? strspn(at, "-_v") : 0;
-            server_text_state_version(said, program, at);
         }
         memcpy(last, word, sizeof last);
     }
@@ -716,6 +755,8 @@ bool server_command_read(struct server_text *said, char *text)
         const char *pattern, *what;
     } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
                     {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
+                    {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
+                    {"*nvidia-cuda-mps-control*", "a shared GPU"},
                     {"*nvidia-smi* -pl *", "a GPU with less power"},
                     {"*nvidia-smi* --power-limit*", "a GPU with less power"},
                     {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},

@@ -94,9 +94,10 @@ static const char *behind_package(const char *line, const char *name)
     for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *rest = at + strlen(name);
         rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
-        const char *sign = strstr(line, "module ") != NULL  ? "/"
-                           : strstr(line, "conda ") != NULL ? "="
-                                                            : "==";
+        const char *sign = strstr(line, "module ") != NULL      ? "/"
+                           : strstr(line, " activate ") != NULL ? "-"
+                           : strstr(line, "conda ") != NULL     ? "="
+                                                                : "==";
         sign = strncmp(rest, "==", 2) == 0 ? "==" : sign;
         if (strncmp(rest, sign, strlen(sign)) == 0 &&
             (at == line || strchr(" '\"\t", at[-1]) != NULL)) {
