@@ -235,6 +235,7 @@ static const struct {
     {"kimi-linear-48b-a3b", 49120},
     {"mimo-v2-flash", 309000}, /* about */
     {"minimax-m2.5", 228690},
+    {"minimax-m2.7", 228690},
     {"minimax-m3", 428000}, /* about */
     {"ministral-3-8b", 8490},
     {"mistral-large-3-675b", 672500}, /* about: "675B" with an encoder of 2.5 */
