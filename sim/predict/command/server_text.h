@@ -91,6 +91,7 @@ struct stray_setting {
     char name[64], value[64]; /* as it stands there; an option's value may be missing: "" */
     int line;
     enum stray_kind {
+        STRAY_NONE,   /* another program's, or only advised in a log */
         STRAY_LISTED, /* NAME=VALUE or NAME: VALUE */
         STRAY_STATED, /* otherwise */
         STRAY_TOLD,   /* in a sentence that advises it */

@@ -119,64 +119,63 @@ static const struct server_option *option_that_counts(const struct server_progra
     return option == NULL || option->harmless || model || other ? NULL : option;
 }
 
-/* Keep it for each program that has the option: which one's text it is may be told by a later line. An option
- * of a command that lost its value stands outside it, too, unless the text `explains` it. */
-static void keep_stray(struct server_text *said, const struct stray_setting *found, bool named,
-                       bool explains)
+/* What a setting at `word` of the line is; `bare`: without dashes, and `named` as above. */
+static enum stray_kind kind_of(const char *line, const char *word, bool bare, bool named)
 {
-    bool dashed = found->name[0] == '-';
-    for (size_t i = 0; i < said->program_count; i++) {
-        struct stray_setting kept = *found;
-        kept.program = &said->programs[i];
-        kept.option = option_that_counts(kept.program, found->name, named);
-        if (kept.option == NULL) {
-            continue;
-        }
-        bool flag = dashed && server_setting_is_switch(kept.option);
-        if (flag && !may_be(kept.option, kept.value, named)) {
-            snprintf(kept.value, sizeof kept.value, "true");
-        }
-        if (!may_be(kept.option, kept.value, named || dashed)) {
-            kept.value[0] = '\0';
-        }
-        bool keep = (kept.value[0] != '\0' || (dashed && !explains && kept.kind == STRAY_STATED)) &&
-                    said->stray_count < STRAYS;
-        for (int j = 0; keep && j < said->stray_count; j++) {
-            const struct stray_setting *old = &said->strays[j];
-            keep = old->option != kept.option || old->kind != kept.kind ||
-                   strcmp(old->value, kept.value) != 0;
-        }
-        if (keep) {
-            said->strays[said->stray_count++] = kept;
-        }
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, compile_kinds);
+    const char *end = line + strlen(line), *from = line, *stop;
+    while ((stop = strstr(from, ". ")) != NULL && stop < word) { /* the sentence */
+        from = stop + 2;
     }
+    bool log = is_of_kind(LINE_LOG, line, end), shell = !log && is_of_kind(LINE_SHELL, line, end);
+    bool sentence = !log && !shell && is_of_kind(LINE_PROSE, line, end);
+    bool command = !log && !shell && !sentence && is_of_kind(LINE_COMMAND, line, end);
+    bool advised = *line == '|' || /* a table's row */
+                   (!shell && is_of_kind(LINE_ADVICE, from, stop != NULL ? stop : end));
+    return command || (log && advised) || strstr(line, "add_argument") != NULL ? STRAY_NONE
+           : advised                                                           ? STRAY_TOLD
+           : bare && (named || log) && !sentence                               ? STRAY_LISTED
+                                                                               : STRAY_STATED;
 }
 
-/* The end of the sentence that begins at `from`. */
-static const char *sentence_end(const char *from)
+/* Keep it if it is new. An option of a command that lost its value stands outside it, too, unless the text
+ * explains it (`quoted`). */
+static void keep_stray(struct server_text *said, struct stray_setting kept, bool named, bool quoted)
 {
-    const char *stop = strstr(from, ". ");
-    return stop != NULL ? stop + 2 : from + strlen(from);
+    bool dashed = kept.name[0] == '-', flag = dashed && server_setting_is_switch(kept.option);
+    if (flag && !may_be(kept.option, kept.value, named)) {
+        snprintf(kept.value, sizeof kept.value, "true");
+    }
+    if (!may_be(kept.option, kept.value, named || dashed)) {
+        kept.value[0] = '\0';
+    }
+    bool keep = kept.kind != STRAY_NONE && said->stray_count < STRAYS &&
+                (kept.value[0] != '\0' || (dashed && !quoted && kept.kind == STRAY_STATED));
+    for (int i = 0; keep && i < said->stray_count; i++) {
+        const struct stray_setting *old = &said->strays[i];
+        keep = old->option != kept.option || old->kind != kept.kind ||
+               strcmp(old->value, kept.value) != 0;
+    }
+    if (keep) {
+        said->strays[said->stray_count++] = kept;
+    }
 }
 
 void stray_settings_find(struct server_text *said, const char *line)
 {
+    static const char letters[] =
+        "_-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     line += strspn(line, " \t\v>");
     while (*line == '#') { /* whose own backslash joins nothing */
         line += strcspn(line, "\v");
         line += strspn(line, " \t\v");
     }
-    const char *from = line, *to = sentence_end(line);
-    for (const char *at = line; *at != '\0';) {
-        static const char letters[] =
-            "_-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        const char *word = at, *name = at + strspn(at, "-"), *after = name + strspn(name, letters);
-        char before = ' ';
-        if (at > line) {
-            before = at[-1];
-        }
-        at = after > word ? after : word + 1;
+    char before = ' ';
+    for (const char *word = line, *next; *word != '\0'; before = next[-1], word = next) {
+        const char *name = word + strspn(word, "-"), *after = name + strspn(name, letters);
         struct stray_setting found = {.line = said->line};
+        next = after > word ? after : word + 1;
         snprintf(found.name, sizeof found.name, "%.*s", (int)(after - word), word);
         after += strspn(after, "'\"`*");
         bool named = *after == '=' || *after == ':', compound = strpbrk(found.name, "_-") != NULL;
@@ -184,38 +183,19 @@ void stray_settings_find(struct server_text *said, const char *line)
             name > word + 2 || (!named && !compound)) {
             continue;
         }
-        bool known = false;
-        for (size_t i = 0; !known && i < said->program_count; i++) {
-            known = option_that_counts(&said->programs[i], found.name, named) != NULL;
-        }
-        if (!known) {
-            continue;
-        }
         after += named;
         after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
         after += !named && fnmatch("[tTaAioO][osft] *", after, 0) == 0 ? 3 : 0; /* "to 8", "of 8" */
-        server_setting_copy(after, found.value, sizeof found.value);
-        found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
-        pthread_once(&once, compile_kinds);
-        const char *end = line + strlen(line);
-        bool log = is_of_kind(LINE_LOG, line, end), table = *line == '|';
-        bool shell = !log && is_of_kind(LINE_SHELL, line, end);
-        bool sentence = !log && !shell && is_of_kind(LINE_PROSE, line, end);
-        if (strstr(line, "add_argument") != NULL ||
-            (!log && !shell && !sentence && is_of_kind(LINE_COMMAND, line, end))) {
-            return;
-        }
-        while (word >= to) {
-            from = to;
-            to = sentence_end(from);
-        }
-        bool advised = table || (!shell && is_of_kind(LINE_ADVICE, from, to));
-        found.kind = advised                                       ? STRAY_TOLD
-                     : name == word && (named || log) && !sentence ? STRAY_LISTED
-                                                                   : STRAY_STATED;
-        if (!advised || !log) {
-            keep_stray(said, &found, named, before == '`');
+        for (size_t i = 0; i < said->program_count;
+             i++) { /* a later line may tell whose text it is */
+            found.program = &said->programs[i];
+            found.option = option_that_counts(found.program, found.name, named);
+            if (found.option != NULL) {
+                server_setting_copy(after, found.value, sizeof found.value);
+                found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
+                found.kind = kind_of(line, word, name == word, named);
+                keep_stray(said, found, named, before == '`');
+            }
         }
     }
 }
