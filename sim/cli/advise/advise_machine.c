@@ -44,15 +44,19 @@ static void machine_print_rest(const void *context, bool wide, FILE *out)
     left_out_print(advice->systems.candidates, advice->systems.count, wide, out);
 }
 
-/* Highest rate first; without one last; equal ones in the order of their searches. */
+/* Highest rate first; without one last; of equal ones the answer, then in the order of their searches. */
 static int advise_rows_by_rate(const void *a, const void *b)
 {
     const struct advise_line *x = a, *y = b;
     if (isnan(x->rate) != isnan(y->rate)) {
         return isnan(x->rate) ? 1 : -1;
     }
-    int order = (x->rate < y->rate) - (x->rate > y->rate);
-    return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
+    bool short_runs = !isnan(x->rate) && x->search->depth != NULL && y->search->depth != NULL;
+    double left = short_runs ? search_interval(x->search).least : x->rate;
+    double right = short_runs ? search_interval(y->search).least : y->rate;
+    return left != right              ? (left < right) - (left > right)
+           : x->advised != y->advised ? y->advised - x->advised
+                                      : (x->search > y->search) - (x->search < y->search);
 }
 
 /* Systems, for people by their rate; then what was tried with plain vLLM. */
@@ -103,6 +107,23 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
                 advise_what(advice, trial, what));
 }
 
+/* The highest rate of the answer; of another the interval that it lies in. */
+static void put_rate(const struct advice *advice, const struct search *search, struct frame *rows)
+{
+    struct search_interval rate = search_interval(search);
+    double next = advise_rate_of(advice, search, search_next_miss(search));
+    bool whole = search_is_whole(search), open = isinf(rate.most);
+    if (whole) {
+        frame_number(rows, DATA_at, rate.least);
+    } else if (open) {
+        frame_textf(rows, DATA_at, ">%.3g", rate.least);
+    } else {
+        frame_textf(rows, DATA_at, "%.3g–%.3g", rate.least, rate.most);
+    }
+    frame_number(rows, DATA_rate, rate.least);
+    frame_number(rows, DATA_misses_at, whole ? next : open ? (double)NAN : rate.most);
+}
+
 static void put_line(const struct advice *advice, const struct advise_line *line,
                      struct frame *rows)
 {
@@ -122,9 +143,9 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_number(rows, DATA_advised, line->advised);
     frame_text(rows, DATA_left_out, or_null(candidate->left_out));
     frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
-    frame_number(rows, DATA_at, advise_rate_of(advice, search, search->found));
-    frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
-    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, search_next_miss(search)));
+    if (advice->serves && advice_result(search) != NULL) {
+        put_rate(advice, search, rows);
+    }
 }
 
 /* In place of figures: why there are none. */
@@ -142,30 +163,33 @@ static void put_missing(const struct advice *advice, const struct search *search
 }
 
 static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
-                               const struct result *result, struct frame *rows)
+                               const struct result *result, bool for_people, struct frame *rows)
 {
+    bool close = line->trial == NULL && advise_too_close(advice, line->search) != TIE_NONE;
     double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
     double mass = result_number(result, COLUMN(mass_recall)), least = NAN, most = NAN;
+    frame_text(rows, DATA_mark, close ? "tie" : NULL);
+    if (!search_is_whole(line->search) || (for_people && line->search->depth != NULL)) {
+        return; /* nothing else is known of a short run; and the verdict has all of the answer's */
+    }
     frame_result(rows, result);
     result_range(result, COLUMN(decode_tokens_per_s), &low, &high);
     frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
     if (result_range(result, COLUMN(mass_recall), &least, &most) || mass < 0.9995) {
         frame_range(rows, DATA_mass, mass, least, most);
     }
-    if (advice_result(advice_plain(advice)) != NULL) {
+    if (advice_result(advice_plain(advice)) != NULL && search_is_whole(advice_plain(advice))) {
         struct advise_ratio plain = advise_ratio(advice, line->search, line->form);
         frame_number(rows, DATA_times, advise_gain(advice, line->search, line->form).times);
         frame_number(rows, DATA_times_plain, plain.times);
         frame_number(rows, DATA_tie, plain.tie);
     }
-    bool close = line->trial == NULL && advise_too_close(advice, line->search) != TIE_NONE;
-    frame_text(rows, DATA_mark, close ? "tie" : NULL);
 }
 
 static bool advise_put_data(const struct search *search, struct frame *rows, struct error *why)
 {
     struct scenario scenario;
-    if (advice_result(search) == NULL) {
+    if (advice_result(search) == NULL || !search_is_whole(search)) {
         return true;
     }
     bool good =
@@ -201,7 +225,7 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
         frame_row(rows);
         put_line(advice, &lines[i], rows);
         if (result != NULL) {
-            advise_put_figures(advice, &lines[i], result, rows);
+            advise_put_figures(advice, &lines[i], result, for_people, rows);
         } else {
             put_missing(advice, lines[i].search, rows);
         }

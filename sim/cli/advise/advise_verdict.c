@@ -127,9 +127,11 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
         enum tie tie = advise_too_close(advice, search);
         if (tie != TIE_NONE) {
             double times = advise_gain(advice, search, &advice->form).times;
-            text_append(text, ADVISE_SENTENCE, "%s%s (%s times: %s)", before,
-                        candidate_name(search->candidate), number_shown(UNIT_ROUGH, times).text,
-                        tie_reason(tie));
+            text_append(text, ADVISE_SENTENCE, "%s%s", before, candidate_name(search->candidate));
+            if (search_is_whole(search)) {
+                text_append(text, ADVISE_SENTENCE, " (%s times: %s)",
+                            number_shown(UNIT_ROUGH, times).text, tie_reason(tie));
+            }
             before = ", ";
         }
     }
@@ -178,7 +180,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     text_append(text, sizeof text, ".");
     if (next != PLANNING_NONE) {
         text_append(text, sizeof text, " At %s it %s%s.", search_text(best, next),
-                    violation_describe(&advice->targets, NULL, &best->results[next], limits),
+                    violation_of_value(&advice->targets, NULL, best, next, limits),
                     search_is_close(best, next) ? ", too close to call" : "");
     }
     if (!isnan(cost)) {
@@ -456,6 +458,18 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
                 number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
 }
 
+/* "KV in fp8 (it rounds): 6.46 to 7.87 requests a second": where the capacity lies, by short runs. */
+static void say_interval(const struct search *search, char text[ADVISE_SENTENCE])
+{
+    struct search_interval rate = search_interval(search);
+    if (isinf(rate.most)) {
+        text_append(text, ADVISE_SENTENCE, ": at least %.3g requests a second", rate.least);
+    } else {
+        text_append(text, ADVISE_SENTENCE, ": %.3g to %.3g requests a second", rate.least,
+                    rate.most);
+    }
+}
+
 static void say_instead(const struct advice *advice, struct frame *verdict)
 {
     bool plain = advice_result(advice_plain(advice)) != NULL, any = false;
@@ -484,7 +498,9 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
                     : other    ? "vllm with "
                                : "",
                     advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
-        if (any) {
+        if (any && !search_is_whole(advice_trial_search(trial))) {
+            say_interval(advice_trial_search(trial), text);
+        } else if (any) {
             (plain ? say_gain : say_rescue)(advice, trial, text);
         }
     }

@@ -205,7 +205,7 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
                                  .low = times * exp(-hypot(log(low), log(plain_high))),
                                  .high = isnan(low) ? NAN
                                                     : times * exp(hypot(log(high), log(plain_low))),
-                                 .tie = alike && advice_tie(search, plain) != TIE_NONE};
+                                 .tie = alike && searches_tie(search, plain) != TIE_NONE};
 }
 
 struct advise_ratio advise_gain(const struct advice *advice, const struct search *search,
@@ -229,9 +229,9 @@ enum tie advise_too_close(const struct advice *advice, const struct search *sear
         return TIE_NONE;
     }
     const struct search *best = &advice->systems.searches[advice->best];
-    return advice_rate(advice, search, form) != advice_rate(advice, best, form)
-               ? advice_tie(search, best)
-               : TIE_NONE;
+    bool differ = advice_rate(advice, search, form) != advice_rate(advice, best, form);
+    return search != best && (differ || !search_is_whole(search)) ? searches_tie(search, best)
+                                                                  : TIE_NONE;
 }
 
 double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value)

@@ -279,9 +279,11 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     }
     frame_result(frame, result);
     frame_text(frame, report->column_count - 1,
-               winner_is(planning, search)                                       ? "wins"
-               : planning->options.best != NULL && winner_ties(planning, search) ? "ties"
-                                                                                 : "");
+               winner_is(planning, search) ? "wins"
+               : (planning->options.best != NULL || search->grid.load) &&
+                       winner_ties(planning, search)
+                   ? "ties"
+                   : "");
 }
 
 /* In place of figures: how near the candidate comes, and what limits it. */

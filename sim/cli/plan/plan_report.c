@@ -85,6 +85,25 @@ const char *violation_describe(const struct targets *targets, const struct colum
     return text;
 }
 
+const char *violation_of_value(const struct targets *targets, const struct column *compared,
+                               const struct search *search, uint32_t value,
+                               char text[VIOLATION_TEXT])
+{
+    const struct result *result = &search->results[value];
+    bool whole = search->depth == NULL || search->depth[value] == SEARCH_WHOLE;
+    text[0] = '\0';
+    if (whole || !result_ok(result) || result_number(result, COLUMN(queue_grows)) > 0) {
+        return violation_describe(targets, compared, result, text);
+    }
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (target_violation(&targets->all[i], result) > 0) {
+            text_append(text, VIOLATION_TEXT, "%s%s", text[0] == '\0' ? "misses " : " and ",
+                        targets->all[i].text);
+        }
+    }
+    return text;
+}
+
 enum { TEXT = 64, LINE = 2048 };
 
 /* ---- names ---- */
@@ -185,7 +204,8 @@ static void say_violation(const struct planning *planning, const struct result *
 /* Candidates with the same value, or a figure too close to call. */
 static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 {
-    const char *before = planning->options.best != NULL ? "; too close to call: " : ", like ";
+    bool figures = planning->options.best != NULL || planning->searches[planning->winner].grid.load;
+    const char *before = figures ? "; too close to call: " : ", like ";
     for (uint32_t i = 0; i < planning->count; i++) {
         if (winner_ties(planning, &planning->searches[i])) {
             text_append(text, PLAN_ANSWER, "%s", before);
@@ -199,7 +219,7 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 static void say_next(const struct planning *planning, const struct search *search,
                      char text[PLAN_ANSWER])
 {
-    char before[TEXT], reason[VIOLATION_TEXT];
+    char before[TEXT], reason[VIOLATION_TEXT], violation[VIOLATION_TEXT];
     uint32_t next = search_next_miss(search);
     if (next != PLANNING_NONE) {
         text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
@@ -213,7 +233,9 @@ static void say_next(const struct planning *planning, const struct search *searc
             text_append(text, PLAN_ANSWER, "is %s (%s)", status,
                         result_reason(result, reason, sizeof reason));
         } else {
-            say_violation(planning, result, text);
+            text_append(text, PLAN_ANSWER, "%s",
+                        violation_of_value(&planning->options.targets, planning->options.best,
+                                           search, next, violation));
         }
         return;
     }

@@ -113,7 +113,7 @@ const char *tie_reason(enum tie tie)
         [TIE_BANDS] = "their error bands overlap",
         [TIE_BAND] = "the error band of one reaches the other",
         [TIE_FAMILIES] = "their order changes between recordings",
-        [TIE_ROUGH] = "rates known to a tenth",
+        [TIE_ROUGH] = "their rates may be the same",
     };
     return reasons[tie];
 }

@@ -29,7 +29,7 @@ enum tie {
     TIE_BANDS, /* both have one */
     TIE_BAND,  /* only one has a band, which reaches the other figure, or its range over families */
     TIE_FAMILIES,
-    TIE_ROUGH, /* capacities of brief runs (study/advise/advice.h) */
+    TIE_ROUGH, /* capacities of brief runs (study/plan/planning.h) */
 };
 
 /* A figure of a run and what is unknown about it: all that a comparison needs of its result, so

@@ -139,7 +139,7 @@ static uint32_t advice_choose(const void *context)
     for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
         const struct search *search = &systems->searches[i];
         if (advice_starts(search) && advice_result(search) != NULL &&
-            advice_tie(search, best) != TIE_NONE && is_simpler(search, simplest)) {
+            searches_tie(search, best) != TIE_NONE && is_simpler(search, simplest)) {
             simplest = search;
         }
     }
@@ -420,7 +420,7 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
     struct error unseen;
     const struct search *search = advice_trial_search(trial), *plain = advice_plain(advice);
     if (advice_result(search) == NULL || advice_result(plain) == NULL ||
-        advice_tie(search, plain) != TIE_NONE ||
+        searches_tie(search, plain) != TIE_NONE ||
         !scenario_point(&search->candidate->scenario, 0, &point, &unseen)) {
         return false;
     }
@@ -577,23 +577,6 @@ bool advice_is_idle(const struct search *search)
     double lowest = grid->load ? grid->violation[grid->count - 1] : NAN;
     return search->nearest != PLANNING_NONE &&
            lowest <= grid->violation[search->nearest] + GRID_EQUAL;
-}
-
-/* Is its capacity that of brief runs? */
-static bool is_rough(const struct search *search)
-{
-    return search->depth != NULL && search->depth[search->found] != SEARCH_WHOLE;
-}
-
-enum tie advice_tie(const struct search *a, const struct search *b)
-{
-    const struct column *column = COLUMN(decode_tokens_per_s);
-    enum tie tie = result_tie(advice_result(a), advice_result(b), column);
-    double x = result_number(advice_result(a), column);
-    double y = result_number(advice_result(b), column);
-    bool near = fmax(x, y) <= (1 + ADVICE_ROUGH_PERCENT / 100.0) * fmin(x, y);
-    bool bands = tie == TIE_BANDS || tie == TIE_BAND;
-    return near && !bands && (is_rough(a) || is_rough(b)) ? TIE_ROUGH : tie;
 }
 
 bool advice_starts(const struct search *search)

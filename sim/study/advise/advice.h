@@ -126,11 +126,6 @@ bool advice_is_idle(const struct search *search);
 /* Can one start the system as a server? */
 bool advice_starts(const struct search *search);
 
-/* Why two answers are too close to call, if they are. Both have a result. Of brief runs each capacity is
- * known to a tenth, so that two which are less than ADVICE_ROUGH_PERCENT apart are. */
-#define ADVICE_ROUGH_PERCENT 15
-enum tie advice_tie(const struct search *a, const struct search *b);
-
 /* The system with the highest rate among those that `admits`; NULL if none of them has a result. */
 const struct search *advice_best(const struct advice *advice,
                                  bool (*admits)(const struct search *search));

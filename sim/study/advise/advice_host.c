@@ -76,7 +76,7 @@ static bool run_beside(const struct advice_options *options, const struct advice
                        struct advice_host *host, struct error *why)
 {
     const struct search *plain = advice_plain(advice);
-    bool whole = plain->depth != NULL && plain->depth[plain->found] == SEARCH_WHOLE;
+    bool whole = plain->depth != NULL && search_is_whole(plain);
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     advice_host_forget(host);
     host->ran = run_found(options, plain, host->system, gib, whole, &host->with, why);

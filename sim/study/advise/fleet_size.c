@@ -19,7 +19,7 @@ static const double further = 2, too_dear = 4;
 static const double nearly = 0.15;
 
 /* Requests at this share of what a server answers at most hardly meet each other. */
-static const double hardly = 0.01;
+static const double hardly = 0.001;
 
 /* What the tries of a round serve. */
 enum fleet_what {

@@ -3,7 +3,6 @@
 
 #include "core/array.h"
 #include "core/text.h"
-#include "predict/result/tie.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
@@ -364,7 +363,7 @@ bool winner_ties(const struct planning *planning, const struct search *search)
     }
     cost_of(planning, winner, x);
     cost_of(planning, search, y);
-    return x[VALUE] == y[VALUE];
+    return x[VALUE] == y[VALUE] || (winner->grid.load && searches_tie(winner, search) != TIE_NONE);
 }
 
 /* What the rounds have found so far. */
@@ -413,7 +412,7 @@ static bool needs_whole(const struct planning *planning)
         return false;
     }
     const struct search *winner = &planning->searches[planning->winner];
-    return winner->depth != NULL && winner->depth[winner->found] != SEARCH_WHOLE;
+    return !search_is_whole(winner);
 }
 
 static struct rounds planning_rounds_of(struct planning *planning)
@@ -495,6 +494,40 @@ static bool only_times(const struct targets *targets)
     return only;
 }
 
+/* ---- requests alone ----
+ *
+ * A limit that they miss is missed at every load, and a few tell. */
+
+static uint32_t idle_next(uint32_t line, uint32_t *values, void *context)
+{
+    const struct search *search = planning_line(context, line);
+    values[0] = search->grid.count - 1;
+    return search->depth != NULL && search->grid.count > 0;
+}
+
+static bool idle_take(uint32_t line, uint32_t value, struct result *result, void *context,
+                      struct error *why)
+{
+    const struct planning *planning = context;
+    bool misses = targets_violation(&planning->options.targets, result) > 0;
+    return !misses || notes_have(result->notes, NOTE_too_close) ||
+           planning_take(line, value, result, context, why);
+}
+
+static bool idle_all(struct planning *planning, struct error *why)
+{
+    const struct targets *targets = &planning->options.targets;
+    struct stream_question question = targets_question(targets, CAPACITY_IDLE);
+    struct rounds rounds = planning_rounds_of(planning);
+    rounds.once = true;
+    rounds.question = &question;
+    rounds.next = idle_next;
+    rounds.take = idle_take;
+    rounds.on_round = NULL;
+    return planning->options.guess > 0 || !planning->is_stream || !only_times(targets) ||
+           !targets_limit_times(targets) || rounds_run(&rounds, why);
+}
+
 static bool guess_all(struct planning *planning, struct error *why)
 {
     const struct planning_options *options = &planning->options;
@@ -541,7 +574,8 @@ static bool run_rounds(struct planning *planning, enum search_depth depth,
 
 static bool planning_search(struct planning *planning, struct error *why)
 {
-    bool good = guess_all(planning, why) && run_rounds(planning, SEARCH_BRIEF, planning_next, why);
+    bool good = guess_all(planning, why) && idle_all(planning, why) &&
+                run_rounds(planning, SEARCH_BRIEF, planning_next, why);
     if (good) {
         relax_targets(planning);
         good = run_rounds(planning, SEARCH_BRIEF, planning_next, why);

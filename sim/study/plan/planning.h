@@ -12,6 +12,7 @@
  * same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first. */
 #pragma once
 
+#include "predict/result/tie.h"
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
@@ -92,6 +93,19 @@ bool search_is_close(const struct search *search, uint32_t value);
  * a one. It need not be the neighbour of the value found (grid.close). PLANNING_NONE if there is none. */
 uint32_t search_next_miss(const struct search *search);
 
+/* Is the value found the answer of `simulate`, too? Of loads of a stream only a winner's is; others lie in an
+ * interval: short runs hold its `least`, and clearly miss its `most` (infinity: nothing does, as far as was tried).
+ * In the axis' unit; both are the value found if it is the answer. There is one. */
+bool search_is_whole(const struct search *search);
+struct search_interval {
+    double least, most;
+};
+struct search_interval search_interval(const struct search *search);
+
+/* Why the answers of two searches are too close to call, by tokens a second: of loads of a stream they are if
+ * their intervals meet. Both have one. */
+enum tie searches_tie(const struct search *a, const struct search *b);
+
 /* The best value tried that is no better than the one found, meets the targets and is not too close to
  * call; without one, the value found. */
 uint32_t search_surely_held(const struct search *search);
@@ -116,8 +130,8 @@ bool costs_are_less(const double *costs, const double *than, int count);
 /* Is it the search that won? */
 bool winner_is(const struct planning *planning, const struct search *search);
 
-/* Does `search` reach the same value as the winner without being it, or a figure too close to its
- * own to say which is better? Always false for budgets, which every system spends in its own way.
+/* Does `search` reach the same value as the winner without being it, or a figure or a load too close to
+ * its own to say which is better? Always false for budgets, which every system spends in its own way.
  * The plan must have a winner. */
 bool winner_ties(const struct planning *planning, const struct search *search);
 

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "predict/server/serving_memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,45 @@ uint32_t search_surely_held(const struct search *search)
         }
     }
     return search->found;
+}
+
+bool search_is_whole(const struct search *search)
+{
+    return search->depth == NULL || search->depth[search->found] == SEARCH_WHOLE;
+}
+
+/* Does a value miss a target by more than a short run is off? */
+static bool clearly_misses(const struct search *search, uint32_t value)
+{
+    static const double short_run = 0.1;
+    bool grows = result_number(&search->results[value], COLUMN(queue_grows)) > 0;
+    return search->grid.violation[value] > (grows ? 0 : short_run);
+}
+
+struct search_interval search_interval(const struct search *search)
+{
+    uint32_t value = search->found;
+    bool whole = search_is_whole(search);
+    double least = search_value(search, whole ? value : search_surely_held(search))->number;
+    if (whole) {
+        return (struct search_interval){least, least};
+    }
+    while (value > 0 && !clearly_misses(search, value - 1)) {
+        value--;
+    }
+    double most = value > 0 ? search_value(search, value - 1)->number : INFINITY;
+    return (struct search_interval){least, most};
+}
+
+enum tie searches_tie(const struct search *a, const struct search *b)
+{
+    enum tie tie =
+        result_tie(&a->results[a->found], &b->results[b->found], COLUMN(decode_tokens_per_s));
+    if (tie != TIE_NONE || (search_is_whole(a) && search_is_whole(b))) {
+        return tie;
+    }
+    struct search_interval x = search_interval(a), y = search_interval(b);
+    return x.least <= y.most && y.least <= x.most ? TIE_ROUGH : TIE_NONE;
 }
 
 static uint32_t search_place(const struct search *search, uint32_t value)

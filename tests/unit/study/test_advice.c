@@ -217,6 +217,7 @@ static void one_idle_request_rules_a_limit_out(void **state)
     assert_int_equal(asked.advice.best, PLANNING_NONE);
     assert_true(advice_is_idle(plain));
     assert_true(plain->nearest != PLANNING_NONE);
+    assert_int_equal(plain->grid.tried, 1);
     release(&asked);
 }
 
@@ -238,33 +239,46 @@ static void the_answer_alone_is_run_whole(void **state)
     release(&asked);
 }
 
-/* Capacities of brief runs are known to a tenth each; those of long ones differ by what they differ. */
-static void capacities_of_brief_runs_are_known_to_a_tenth(void **state)
+/* Two capacities that differ are too close to call where the interval of a short run's reaches the other's: it
+ * ends at a load that is missed by more than a short run is off. */
+static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;
-    struct result results[2];
-    uint8_t brief = SEARCH_BRIEF, whole = SEARCH_WHOLE;
-    struct search a = {.results = &results[0], .depth = &whole, .grid = {.count = 1}}, b = a;
+    struct result results[3];
+    uint8_t brief[3] = {SEARCH_BRIEF, SEARCH_BRIEF, SEARCH_BRIEF}, whole[3] = {SEARCH_WHOLE};
+    double held[3] = {0, NAN, NAN}, missed[3] = {0.05, 0, NAN};
+    struct axis_value values[3] = {{.number = 80}, {.number = 90}, {.number = 100}};
+    struct search a = {.results = results,
+                       .depth = whole,
+                       .maximise = true,
+                       .axis = {.values = values, .count = 3, .key = "rate"},
+                       .grid = {.count = 3, .violation = held}};
+    struct search b = a;
     struct error why;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         result_init(&results[i]);
         assert_true(result_text(&results[i], COLUMN(system), "vllm", &why) &&
                     result_text(&results[i], COLUMN(model), "m", &why) &&
                     result_text(&results[i], COLUMN(hardware), "h", &why));
+        result_real(&results[i], COLUMN(decode_tokens_per_s), values[2 - i].number);
     }
-    b.results = &results[1];
-    result_real(&results[0], COLUMN(decode_tokens_per_s), 110);
-    result_real(&results[1], COLUMN(decode_tokens_per_s), 100);
-    assert_int_equal(advice_tie(&a, &b), TIE_NONE);
-    b.depth = &brief;
-    assert_int_equal(advice_tie(&a, &b), TIE_ROUGH);
-    result_real(&results[1], COLUMN(decode_tokens_per_s),
-                109); /* less than 2 % is not known, either */
-    assert_int_equal(advice_tie(&a, &b), TIE_ROUGH);
-    result_real(&results[1], COLUMN(decode_tokens_per_s), 90);
-    assert_int_equal(advice_tie(&a, &b), TIE_NONE);
-    result_release(&results[0]);
-    result_release(&results[1]);
+    b.found = 1;
+    b.grid.violation = missed;
+    assert_true(search_interval(&a).least == 100 && search_interval(&a).most == 100);
+    b.depth = brief;
+    assert_true(search_interval(&b).least == 90 && isinf(search_interval(&b).most));
+    assert_int_equal(searches_tie(&a, &b), TIE_ROUGH);
+    missed[0] = 0.3;
+    assert_true(search_interval(&b).most == 100);
+    assert_int_equal(searches_tie(&a, &b), TIE_ROUGH);
+    b.found = 2;
+    missed[1] = 0.2;
+    missed[2] = 0;
+    assert_true(search_interval(&b).least == 80 && search_interval(&b).most == 90);
+    assert_int_equal(searches_tie(&a, &b), TIE_NONE);
+    for (int i = 0; i < 3; i++) {
+        result_release(&results[i]);
+    }
 }
 
 int main(void)
@@ -277,7 +291,7 @@ int main(void)
         cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
         cmocka_unit_test(one_idle_request_rules_a_limit_out),
         cmocka_unit_test(the_answer_alone_is_run_whole),
-        cmocka_unit_test(capacities_of_brief_runs_are_known_to_a_tenth),
+        cmocka_unit_test(capacities_of_brief_runs_lie_in_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
