@@ -79,8 +79,10 @@ size_t model_exchanges(const struct model *model, uint32_t layer, struct model_r
         return to.count;
     }
     const struct model_layer *at = &model->layers[layer];
-    uint32_t stage_layers = model->layer_count / model->parallel.pipeline;
-    bool last_of_stage = (layer + 1) % stage_layers == 0 && layer + 1 < model->layer_count;
+    bool last_of_stage = false;
+    for (uint32_t stage = 1; stage < model->parallel.pipeline; stage++) {
+        last_of_stage = last_of_stage || layer + 1 == model_stage_begin(model, stage);
+    }
     double own = exchange_hidden_bytes(model, rows.own);
     add_context(model, layer, rows.own, &to);
     exchange_add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);

@@ -209,14 +209,14 @@ uint64_t model_edge_weight_bytes(const struct model *model)
 
 uint64_t model_weight_bytes(const struct model *model)
 {
-    uint32_t layers = model->layer_count / model->parallel.pipeline;
     uint64_t most = 0, layer = 0;
     for (uint32_t stage = 0; stage < model->parallel.pipeline; stage++) {
         /* The first stage has the embedding, the last one norm and head. */
         bool first = stage == 0, last = stage == model->parallel.pipeline - 1;
         uint64_t bytes =
             whole_sum(first ? geometry_table_bytes(model) : 0, last ? head_bytes(model, first) : 0);
-        for (uint32_t i = stage * layers; i < (stage + 1) * layers; i++) {
+        uint32_t end = model_stage_begin(model, stage + 1);
+        for (uint32_t i = model_stage_begin(model, stage); i < end; i++) {
             layer = model_layer_repeats(model, i) ? layer : model_layer_weight_bytes(model, i);
             bytes = whole_sum(bytes, layer);
         }

@@ -18,6 +18,13 @@ uint32_t model_passes(const struct model *model)
     return model->parallel.data * model->parallel.pipeline;
 }
 
+uint32_t model_stage_begin(const struct model *model, uint32_t stage)
+{
+    uint32_t stages = model->parallel.pipeline, more = model->layer_count % stages;
+    uint32_t longer = stage + more > stages - 1 ? stage + more - (stages - 1) : 0;
+    return stage * (model->layer_count / stages) + (longer < more ? longer : more);
+}
+
 bool model_is_routed(const struct model *model)
 {
     uint32_t layer = 0;
@@ -102,9 +109,9 @@ static bool check_experts(const struct model *model, const struct model_parallel
 bool model_share(struct model *model, const struct model_parallel *parallel, const char *origin,
                  int line, struct error *why)
 {
-    if (model->layer_count % parallel->pipeline != 0) {
+    if (parallel->pipeline > model->layer_count) {
         error_input(why, origin, line, "pipeline_parallel is %u", parallel->pipeline);
-        return error_expect(why, "a divisor of the model's %u layers", model->layer_count);
+        return error_expect(why, "at most the model's %u layers", model->layer_count);
     }
     if (!check_experts(model, parallel, origin, line, why) ||
         !parallel_check_context(model, parallel->context, origin, line, why)) {

@@ -12,8 +12,9 @@
  *                      one token each in turn. Each attends to its tokens with the queries of all
  *                      of them (exchange.h). Windows, states and an indexer's keys stay whole. The
  *                      most that vLLM allows: each GPU keeps a KV head
- *   pipeline_parallel  stages, one after the other, of as many layers each. A stage works on other
- *                      sequences than the one before it
+ *   pipeline_parallel  stages, one after the other, of as many layers each; if there are more, those before
+ *                      the last have one more (vLLM's get_pp_indices). A stage works on other sequences
+ *                      than the one before it
  *
  * A *pass* is what one rank computes in one trip through all stages; `batch` counts the sequences of a pass.
  * While all ranks and stages are busy, data_parallel x pipeline_parallel x batch sequences are under way, and
@@ -37,6 +38,9 @@ uint32_t model_context_parts(const struct model *model, uint32_t layer);
 
 /* GPUs that hold the model. */
 uint32_t model_gpus(const struct model *model);
+
+/* The first layer of a stage of the pipeline; of the stage behind the last, the number of layers. */
+uint32_t model_stage_begin(const struct model *model, uint32_t stage);
 
 /* Has some layer experts? */
 bool model_is_routed(const struct model *model);

@@ -45,6 +45,12 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
         result_note(result, note_make(NOTE_stages_apart, note_whole(model_gpus(&setup->model)),
                                       note_whole(KERNEL_NODE_GPUS)));
     }
+    uint32_t stages = setup->model.parallel.pipeline, layers = setup->model.layer_count;
+    if (layers % stages != 0) {
+        double share = 100 * ((layers / stages + 1) * (double)stages / layers - 1);
+        result_note(result,
+                    note_make(NOTE_stages_uneven, note_whole(layers / stages), note_real(share)));
+    }
     struct trust trust = {.basis = BASIS_MEASURED};
     double rate = gpus < 2 ? 0 : kernel_reduce_rate(&setup->profile, gpus, &trust);
     /* Without NVLink, GPUs reach each other directly or through the host; no datasheet has either. */

@@ -283,6 +283,21 @@ static void stages_hold_their_layers(void **state)
     model_release(&half);
 }
 
+/* As vLLM's get_pp_indices() divides them: one more each before the last stage. */
+static void stages_may_have_a_layer_more(void **state)
+{
+    (void)state;
+    static const uint32_t begins[] = {0, 6, 12, 19, 26, 32};
+    struct model model =
+        load("llama-3-8b", 1, (struct model_parallel){.data = 1, .experts = 1, .pipeline = 5});
+    for (uint32_t stage = 0; stage < COUNT(begins); stage++) {
+        assert_int_equal(model_stage_begin(&model, stage), begins[stage]);
+    }
+    /* The first of 6 layers and the embedding, or one of 7: 7 * 436 224 000 is less. */
+    assert_int_equal(model_weight_bytes(&model), 6 * (uint64_t)436224000 + 1050673152 + 8192);
+    model_release(&model);
+}
+
 /* ---- no parallelism -------------------------------------------------------------------------- */
 
 static bool same_operators(const struct model *a, const struct model *b)
@@ -451,7 +466,7 @@ static void senseless_shares_are_refused(void **state)
         struct model_parallel parallel;
         const char *found, *expected;
     } cases[] = {
-        {"llama-3-8b", 1, {1, 1, 5, false, 0, 1}, "pipeline_parallel is 5", "model's 32 layers"},
+        {"llama-3-8b", 1, {1, 1, 33, false, 0, 1}, "pipeline_parallel is 33", "model's 32 layers"},
         {"llama-3-8b", 2, {1, 2, 1, false, 0, 1}, "no experts to share", "no expert_parallel"},
         {"llama-3-8b", 1, {1, 1, 1, false, 1, 1}, "no experts to share", "or expert_skew"},
         {"qwen3-30b-a3b", 2, {2, 3, 1, false, 0, 1}, "expert_parallel is 3", "which is 4"},
@@ -485,6 +500,7 @@ int main(void)
         cmocka_unit_test(frequent_experts_are_visited_by_zipfs_law),
         cmocka_unit_test(more_skew_reads_fewer_experts),
         cmocka_unit_test(stages_hold_their_layers),
+        cmocka_unit_test(stages_may_have_a_layer_more),
         cmocka_unit_test(ranks_of_a_dense_model_are_replicas),
         cmocka_unit_test(exchanges_are_as_worked_out),
         cmocka_unit_test(tokens_are_divided_among_gpus_with_equal_heads),
