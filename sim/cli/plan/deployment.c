@@ -152,19 +152,13 @@ static void write_template_line(const struct template_language *language, const 
     fputs(from, out);
 }
 
-static bool open_file(const char *folder, const char *file, struct output *out, struct error *why)
-{
-    char path[PATH];
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return output_open(path, out, why);
-}
-
 /* With the line that begins a document of a manifest, all of it is left out. */
 static bool fill_template(const char *name, const char *folder, const char *file,
                           char (*values)[LINE], struct error *why)
 {
-    char from[PATH], line[LINE];
+    char from[PATH], path[PATH], line[LINE];
     struct output output;
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     if (!find_path("scenarios/deploy", name, "in", from, sizeof from, why)) {
         return false;
     }
@@ -172,7 +166,7 @@ static bool fill_template(const char *name, const char *folder, const char *file
     if (in == NULL) {
         return error_set(why, from, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool good = open_file(folder, file, &output, why), written = true;
+    bool good = output_open(path, &output, why), written = true;
     while (good && fgets(line, sizeof line, in) != NULL) {
         if (strncmp(line, "---", 3) == 0) { /* without what decides whether it is written */
             const char *at = line;
@@ -206,11 +200,6 @@ static bool deployment_command(const struct deployment *deployment, char (*value
         snprintf(values[HOST], LINE, "%" PRIu64, (command.host + GIB - 1) / GIB);
     }
     return good;
-}
-
-static double deployment_number(const struct result *result, const struct column *column)
-{
-    return result_cell(result, column)->set ? result_number(result, column) : 0;
 }
 
 /* `of`: what was run. `runs`: servers of the run itself, of all those of the deployment. */
@@ -282,7 +271,7 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 {
     enum { TOKENS = 256 };
     uint64_t context = point->setup.context, output = context > TOKENS ? TOKENS : context / 2;
-    double batch = deployment_number(deployment->result, COLUMN(batch)) * deployment->servers;
+    double batch = result_number(deployment->result, COLUMN(batch)) * deployment->servers;
     snprintf(values[PROMPT], LINE, "%" PRIu64, context - output);
     snprintf(values[OUTPUT], LINE, "%" PRIu64, output);
     snprintf(values[SENT], LINE, "what was predicted");

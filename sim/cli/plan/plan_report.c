@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/frame/left_out.h"
-#include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
 #include "core/node.h"
 #include "core/quote.h"
