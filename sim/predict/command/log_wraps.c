@@ -54,11 +54,27 @@ static bool continues_list(const struct server_text *said, char last, const char
     return !apart && (*at == '=' || (line[word] != '\0' && strchr(",)}]=", line[word]) != NULL));
 }
 
+/* Has the text one of the marks of settings, whose last blank may be its end? */
+static bool has_mark(const struct server_text *said, const char *from, const char *to)
+{
+    bool has = false;
+    for (size_t i = 0; i < said->program_count; i++) {
+        const struct node *logs = said->programs[i].logs;
+        for (size_t j = 0; !has && logs != NULL && j < logs->count; j++) {
+            const char *mark = logs->children[j]->text;
+            size_t length = strlen(mark);
+            length -= mark[length - 1] == ' ';
+            has = memmem(from, (size_t)(to - from), mark, length) != NULL;
+        }
+    }
+    return has;
+}
+
 /* A line of the text. Columns are characters of UTF-8; a terminal's colours take none. */
 struct text_line {
-    const char *line, *next;
-    size_t length, columns, first; /* those of the first line of a log's */
-    bool of_log, more;             /* it is one's, which may go on in the next */
+    const char *line, *next, *start; /* where the log's begins */
+    size_t length, columns, first;   /* those of the first line of a log's */
+    bool of_log, more;               /* it is one's, which may go on in the next */
 };
 
 static bool next_text_line(const struct server_text *said, struct text_line *at)
@@ -73,6 +89,7 @@ static bool next_text_line(const struct server_text *said, struct text_line *at)
     }
     at->next = line + at->length + (line[at->length] == '\n');
     at->first = at->more ? at->first : at->columns;
+    at->start = at->more ? at->start : line;
     at->of_log = at->more || begins_log_line(said, line);
     at->more = at->of_log && strchr("\n", *at->next) == NULL && !begins_log_line(said, at->next);
     return *line != '\0';
@@ -92,7 +109,8 @@ static bool joins(const struct server_text *said, const struct wraps *wraps,
     char last = at->length > 0 ? at->line[at->length - 1] : ' ';
     *word = at->columns == (wraps->hard ? wraps->width : at->first) && last != ':' &&
             (last != ',' || isdigit((unsigned char)*at->next));
-    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next);
+    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next) &&
+                has_mark(said, at->start, at->line + at->length);
     return at->more &&
            (list || (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !room));
 }

@@ -224,6 +224,9 @@ static const struct {
      "INFO 01-15 10:00:00 [x.py:1] GPU KV cache siz\ne: 36,480 tokens\n"
      "INFO 01-15 10:00:00 [x.py:1] Cudagraph is dis\nabled under eager mode\n",
      "model=m@1 system=vllm@0 engine=vllm-0.11@1 compile=eager@5 kv_pool_tokens=36480@3"},
+    {"variables behind a line of a log are no rest of it",
+     "INFO a.py:3] With:\nVLLM_USE_V1=0\nvllm serve m\n",
+     "f:2: 'VLLM_USE_V1' is '0'\n  expected: 1"},
     {"and that an editor wrapped at words",
      "INFO 1-15 [x.py:1] vLLM API server version\n0.11.0\nINFO 1-15 [x.py:1] non-default args: {'model':\n"
      "'m', 'max_num_seqs' : 3}\nINFO 1-15 [xy.py:123] GPU KV cache size:\n36,480 tokens\n",
