@@ -767,7 +767,8 @@ bool server_command_read(struct server_text *said, char *text)
     if (slurm && strstr(line, "--mem=") != NULL) {
         read_memory(said, strstr(line, "--mem=") + 6, 'M');
     }
-    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+    bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL;
+    for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
         if (fnmatch(machines[i].pattern, line, 0) == 0) {
             error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),
                          "whole GPUs as they are");

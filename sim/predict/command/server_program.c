@@ -286,15 +286,13 @@ const struct server_option *server_option_suggest(const struct server_program *p
  * blanks, or end, joined to the next ('\v'). */
 static const char *behind_text(const char *line, const char *text)
 {
-    for (size_t length; *text != '\0'; text += length) {
-        size_t blanks = strspn(line, " \t\v\n");
-        length = strspn(text, " ");
-        bool apart = blanks > 0 || (*line == '\0' && text[length] == '\0'); /* or the line ends */
-        if (length == 0 ? *line != *text : !apart) {
+    while (*text != '\0') {
+        size_t blanks = *text == ' ' ? strspn(line, " \t\v") : 1;
+        if (blanks == 0 || (*text != ' ' && *line != *text)) {
             return NULL;
         }
-        line += length == 0 ? 1 : blanks;
-        length += length == 0;
+        text += *text == ' ' ? strspn(text, " ") : 1;
+        line += blanks;
     }
     return line;
 }

@@ -73,11 +73,14 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     struct stated_key *engine = &said->keys.all[STATED_ENGINE];
     char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
     int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
+    if (length == 0) {
+        return false;
+    }
     for (int i = 0, dots = 0; i < length; i++) {
         dots += text[i] == '.';
         length = dots == 3 ? i : length; /* 0.10.1.1 answers as 0.10.1 does */
     }
-    snprintf(name, sizeof name, "%s-%.*s", program->file, length, text == NULL ? "" : text);
+    snprintf(name, sizeof name, "%s-%.*s", program->file, length, text);
     if (!server_engine_canonical(name, version, sizeof version)) {
         return false;
     }

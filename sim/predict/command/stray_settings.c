@@ -174,15 +174,17 @@ void stray_settings_find(struct server_text *said, const char *line)
     char before = ' ';
     for (const char *word = line, *next; *word != '\0'; before = next[-1], word = next) {
         const char *name = word + strspn(word, "-"), *after = name + strspn(name, letters);
-        struct stray_setting found = {.line = said->line};
-        next = after > word ? after : word + 1;
-        snprintf(found.name, sizeof found.name, "%.*s", (int)(after - word), word);
+        size_t length = (size_t)(after - word);
+        next = length > 0 ? after : word + 1;
         after += strspn(after, "'\"`*");
-        bool named = *after == '=' || *after == ':', compound = strpbrk(found.name, "_-") != NULL;
-        if (strchr(" \t\v\"'`=(,[{|*:", before) == NULL || !islower((unsigned char)*name) ||
-            name > word + 2 || (!named && !compound)) {
+        bool named = *after == '=' || *after == ':',
+             compound = memchr(word, '_', length) != NULL || memchr(word, '-', length) != NULL;
+        if (!islower((unsigned char)*name) || (!named && !compound) || name > word + 2 ||
+            strchr(" \t\v\"'`=(,[{|*:", before) == NULL) {
             continue;
         }
+        struct stray_setting found = {.line = said->line};
+        snprintf(found.name, sizeof found.name, "%.*s", (int)length, word);
         after += named;
         after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
         after += !named && fnmatch("[tTaAioO][osft] *", after, 0) == 0 ? 3 : 0; /* "to 8", "of 8" */
