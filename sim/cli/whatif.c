@@ -159,7 +159,13 @@ static void whatif_table_put_point(const struct whatif *whatif,
         uint32_t at = whatif_value(whatif, i, point);
         frame_text(frame, VALUE + i, axis_label(&whatif->axes[i], at, value, sizeof value));
     }
-    frame_result(frame, result);
+    /* Figures of a stream that is served too slowly are those of a run's length. */
+    bool grows = result_number(result, COLUMN(queue_grows)) > 0;
+    bool stream = result_cell(result, COLUMN(requests_out_half))->set ||
+                  result_number(result, COLUMN(requests)) == 0;
+    if (!grows || !stream) {
+        frame_result(frame, result);
+    }
     if (result_ok(result)) {
         whatif_mark(whatif, findings, point, marks);
         frame_text(frame, frame_find(frame, "marks"), marks);
