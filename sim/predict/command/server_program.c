@@ -287,12 +287,13 @@ const struct server_option *server_option_suggest(const struct server_program *p
 static const char *behind_text(const char *line, const char *text)
 {
     while (*text != '\0') {
-        size_t blanks = *text == ' ' ? strspn(line, " \t\v") : 1;
-        if (blanks == 0 || (*text != ' ' && *line != *text)) {
+        size_t apart = strspn(text, " "), blanks = apart > 0 ? strspn(line, " \t\v\n") : 0;
+        text += apart > 0 ? apart : 1;
+        bool ends = *line == '\0' && *text == '\0'; /* in place of the text's last blank */
+        if (apart > 0 ? blanks == 0 && !ends : *line != text[-1]) {
             return NULL;
         }
-        text += *text == ' ' ? strspn(text, " ") : 1;
-        line += blanks;
+        line += apart > 0 ? blanks : 1;
     }
     return line;
 }
