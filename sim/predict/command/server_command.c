@@ -522,19 +522,6 @@ static const char *version_in_tag(const char *tag, const char *program)
     return numbers == 3 || (numbers == 2 && named) ? at : NULL;
 }
 
-/* The version in the name of a file or an environment, "vllm-openai_v0.8.5.sif", "/opt/vllm-0.8.5/bin/vllm". */
-static const char *version_in_name(const char *text, const char *program)
-{
-    while ((text = strstr(text, program)) != NULL) {
-        text += strlen(program);
-        const char *at = text + strspn(text, "-_+:openaiv");
-        if (isdigit((unsigned char)*at)) {
-            return at;
-        }
-    }
-    return NULL;
-}
-
 static void check_elsewhere(struct server_text *said, const char *image)
 {
     if (server_program_after(said->program->elsewhere, image) != NULL) {
@@ -642,7 +629,6 @@ static void read_head(struct server_text *said, const char *text, const char *en
             check_setting(said, plain, foreign);
         } else if (strstr(word, "/bin/") != NULL || fnmatch("*.s[iq][fs]*", word, 0) == 0) {
             check_elsewhere(said, word);
-            server_text_state_version(said, program, version_in_name(word, program->file));
         } else if (may_be_image(program, word, is_option(last)) && strpbrk(word, "/:@") != NULL) {
             read_image(said, word);
         }

@@ -90,24 +90,29 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* The version of a package that is installed, "pip install 'vllm[flashinfer]==0.9.2'", "conda install vllm=0.9.2",
- * or loaded, "module load vllm/0.9.2"; NULL if it is not. */
+/* The version behind the program's name: of a package that is installed, "pip install 'vllm[flashinfer]==0.9.2'",
+ * and where a name has it, "module load vllm/0.9.2", "vllm-openai_v0.9.2.sif"; NULL if there is none. */
 static const char *behind_package(const char *line, const char *name)
 {
-    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
+    static const char *const named[] = {"module ", "conda ", "activate", ".sif",
+                                        ".sqsh",   ".whl",   "/bin/"};
+    const char *found = NULL;
+    bool names = false;
+    for (size_t i = 0; !names && i < sizeof named / sizeof *named; i++) {
+        names = strstr(line, named[i]) != NULL;
+    }
+    for (const char *at = line; found == NULL && (at = strstr(at, name)) != NULL; at++) {
         const char *rest = at + strlen(name);
         rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
-        const char *sign = strstr(line, "module ") != NULL      ? "/"
-                           : strstr(line, " activate ") != NULL ? "-"
-                           : strstr(line, "conda ") != NULL     ? "="
-                                                                : "==";
-        sign = strncmp(rest, "==", 2) == 0 ? "==" : sign;
-        if (strncmp(rest, sign, strlen(sign)) == 0 &&
-            (at == line || strchr(" '\"\t", at[-1]) != NULL)) {
-            return rest + strlen(sign);
+        rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
+        const char *version = rest + strspn(rest, names ? "=-_+/v" : "=");
+        bool behind = names || strncmp(rest, "==", 2) == 0;
+        if (behind && version[strspn(version, "0123456789")] == '.' &&
+            isdigit((unsigned char)*version) && (at == line || !isalnum((unsigned char)at[-1]))) {
+            found = version;
         }
     }
-    return NULL;
+    return found;
 }
 
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
@@ -298,6 +303,18 @@ static bool read_log(struct server_text *said, const char *line)
     return read;
 }
 
+/* Copy the time at which a line was written, "11-10 01:24:57"; "" if it does not begin with one. */
+static void copy_time(const char *line, char out[15])
+{
+    static const char form[] = "[0-9][0-9]-[0-9][0-9][ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]*";
+    char head[100], *at = head;
+    snprintf(head, sizeof head, "%s", line);
+    while (*at != '\0' && fnmatch(form, at, 0) != 0) {
+        at++;
+    }
+    snprintf(out, 15, "%.14s", at);
+}
+
 /* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks
  * behind the first, "EngineCore_DP1", have their own. */
 static bool starts_again(struct server_text *said, const struct node *once, const char *line)
@@ -309,7 +326,12 @@ static bool starts_again(struct server_text *said, const struct node *once, cons
     for (size_t i = 0; once != NULL && i < once->count; i++) {
         if (strstr(line, once->children[i]->text) != NULL) {
             bool again = i < said->once;
+            char time[sizeof said->started];
+            copy_time(line, time);
+            bool earlier = time[0] != '\0' && strcmp(time, said->started) < 0;
+            said->backwards = again && (earlier || said->backwards);
             said->once = i + 1;
+            memcpy(said->started, time, sizeof time);
             return again;
         }
     }
@@ -407,18 +429,25 @@ static char *line_end(const struct server_text *said, char *text)
 }
 
 /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
- * it: they count lines. */
+ * it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain ones again. */
 static void unwrap(const struct server_text *said, char *text)
 {
     const char *at = log_settings_behind(said, text);
     size_t ends = 0;
     char *to = text + (at != NULL ? (size_t)(at - text) : strlen(text));
     for (const char *from = to; *from != '\0'; from++) {
-        ends += *from == '\v';
-        *to = *from;
-        to += *from != '\v';
+        unsigned char mark = strncmp(from, "\xe2\x80", 2) == 0 ? (unsigned char)from[2] : 0;
+        bool joined = *from == '\v', quotes = mark >= 0x98 && mark <= 0x9d;
+        ends += joined;
+        if (quotes) {
+            *to++ = mark < 0x9c ? '\'' : '"';
+            from += 2;
+        } else if (!joined && strncmp(from, "\\\"", 2) != 0) {
+            *to++ = *from;
+        }
     }
     memset(to, '\v', ends);
+    to[ends] = '\0';
 }
 
 /* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
@@ -729,10 +758,16 @@ static void complete_drafts(struct stated_key *all)
     }
 }
 
-/* Refuse a log whose lines tell more than its settings do: ranks of processes, drafts. */
+/* Refuse a log whose lines stand newest first, or tell more than its settings do: ranks of processes, drafts. */
 static void check_lines(struct server_text *said)
 {
     const char *need = said->needs != NULL ? node_get(said->needs, "needs")->text : "";
+    if (said->backwards) {
+        said->line = said->keys.start_line;
+        error_expect(
+            server_text_refuse(said, "lines of an earlier start stand behind a later one's"),
+            "lines in the order in which they were written: tac FILE");
+    }
     uint64_t ranks = counted(said, STATED_DATA_PARALLEL);
     for (int id = STATED_TENSOR_PARALLEL; id <= STATED_REPLICAS; id++) {
         bool all = id == STATED_REPLICAS; /* of one server */

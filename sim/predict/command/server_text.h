@@ -121,6 +121,8 @@ struct server_text {
     bool container;         /* the text is a container's command, which begins with its variables */
     struct shell_variables variables;
     size_t once;      /* of the lines that a start has once, those that this one had */
+    char started[15]; /* when the last of these was written, "11-10 01:24:57"; "": not stated */
+    bool backwards;   /* they stand newest first */
     unsigned engines; /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source

@@ -171,6 +171,11 @@ static const struct {
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
     {"no graphs by an option", "sglang serve --model-path m --cuda-graph-backend-decode disabled",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
+    {"quotes that a typesetter made, and that JSON escaped",
+     "non-default args: {\xe2\x80\x99model\xe2\x80\x99: \xe2\x80\x98m\xe2\x80\x99, "
+     "\xe2\x80\x9cmax_num_seqs\xe2\x80\x9d: 64}\n{\"log\": \"(v0.11.0) with config: model='m', "
+     "compilation_config={\\\"level\\\":3,\\\"max_capture_size\\\":128}\\n\"}\n",
+     "model=m@2 system=vllm@0 max_sequences=64@1 graph_sequences=128@2"},
     {"members of enumerations",
      "non-default args: {'model': 'm', 'optimization_level': <OptimizationLevel.O0: 0>, 'load_format': "
      "<LoadFormat.DUMMY: 'dummy'>}",
@@ -677,6 +682,9 @@ static const struct {
     {"server_args=ServerArgs(model_path='m', kt_num_gpu_experts=32, dcp_size=2, quantization_param_path='a')",
      "f:1: 'kt_num_gpu_experts': it is a state of weights or KV that is not modelled; 'dcp_size': how GPUs share the "
      "model is not modelled so; 'quantization_param_path': types"},
+    {"INFO 11-10 01:23:57 LLM engine (v0.11.0) with config: model='m', tensor_parallel_size=2\n"
+     "INFO 11-10 01:23:37 non-default args: {'model': 'm', 'max_num_seqs': 64}\n",
+     "f:2: lines of an earlier start stand behind a later one's\n  expected: lines in the order"},
     {"server_args={'model_path': 'm', 'nnodes': 2}", "f:1: 'nnodes': how GPUs share"},
     {"server_args=ServerArgs(model_path='m', ..., tp_size=2)",
      "f:1: '...' stands for settings that are left out\n  expected: the line whole"},
