@@ -133,10 +133,12 @@ static enum stray_kind kind_of(const char *line, const char *word, bool bare, bo
     bool command = !log && !shell && !sentence && is_of_kind(LINE_COMMAND, line, end);
     bool advised = *line == '|' || /* a table's row */
                    (!shell && is_of_kind(LINE_ADVICE, from, stop != NULL ? stop : end));
-    return command || (log && advised) || strstr(line, "add_argument") != NULL ? STRAY_NONE
-           : advised                                                           ? STRAY_TOLD
-           : bare && (named || log) && !sentence                               ? STRAY_LISTED
-                                                                               : STRAY_STATED;
+    return command || (log && advised) || strstr(line, "add_argument") != NULL ||
+                   strstr(line, "Received request") != NULL /* whose prompt may say anything */
+               ? STRAY_NONE
+               : advised                               ? STRAY_TOLD
+                 : bare && (named || log) && !sentence ? STRAY_LISTED
+                                                       : STRAY_STATED;
 }
 
 /* Keep it if it is new. An option of a command that lost its value stands outside it, too, unless the text

@@ -245,7 +245,8 @@ static const struct {
      " with config: model='m', max_seq_len=4096, tensor_parallel_size=2\n"
      "INFO a.py:9] To fit, increase --gpu-memory-utilization from 0.7 to 0.8 or set max_num_seqs=64.\n"
      "Consider --max-num-seqs 8. It has max_model_len of 4096 and --tensor-parallel-size=2.\n"
-     "python3 client.py --max-model-len 900\n# --max-model-len 8192\n",
+     "python3 client.py --max-model-len 900\n# --max-model-len 8192\n"
+     "INFO logger.py:39] Received request 1: prompt: 'max_num_seqs=64 and --enforce-eager'\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 request_tokens=4096@1"},
     {"a shell's prompt in continued lines is no redirection",
      "$ vllm serve m \\\n>   -tp 2 \\\n> --max-num-seqs \\\n> 4\n",
