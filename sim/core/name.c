@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <strings.h>
 
 enum { LONGEST = 63, LEAST_PART = 3, SHORT_LIST = 160 };
@@ -94,11 +95,6 @@ static bool same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /* Both are at most LONGEST letters. 2 at most if the name begins with the text but for a slip. */
 static int edit_distance(const char *text, size_t length, const char *name, size_t name_length)
 {
@@ -109,17 +105,17 @@ static int edit_distance(const char *text, size_t length, const char *name, size
             int distance = (int)(i + j);
             if (i > 0 && j > 0) {
                 distance = table[i - 1][j - 1] + !same_letter(text[i - 1], name[j - 1]);
-                distance = least(distance, least(table[i - 1][j], table[i][j - 1]) + 1);
+                distance = MIN(distance, MIN(table[i - 1][j], table[i][j - 1]) + 1);
             }
             if (i > 1 && j > 1 && same_letter(text[i - 1], name[j - 2]) &&
                 same_letter(text[i - 2], name[j - 1])) {
-                distance = least(distance, table[i - 2][j - 2] + 1);
+                distance = MIN(distance, table[i - 2][j - 2] + 1);
             }
             table[i][j] = (unsigned char)distance;
             slip = slip || (i == length && length > LEAST_PART + 1 && distance <= 1);
         }
     }
-    return slip ? least(2, table[length][name_length]) : table[length][name_length];
+    return slip ? MIN(2, table[length][name_length]) : table[length][name_length];
 }
 
 /* Does the name begin with the text, but for what separates parts? `*goes_on`: so does its last number.
@@ -155,7 +151,7 @@ int name_distance(const char *text, const char *name)
                strchr("-_. ", text[other]) != NULL) {
         distance = 1;
     }
-    return distance <= least(((int)length + 2) / 3, (int)length - 1)
+    return distance <= MIN(((int)length + 2) / 3, (int)length - 1)
                ? distance * (LONGEST + 1) + abs((int)other - (int)length)
                : NAME_FAR;
 }
@@ -167,7 +163,7 @@ const char *name_nearest(const char *text, struct names names)
     for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
         int distance = name_distance(text, name);
         found = distance < best ? name : found;
-        best = least(distance, best);
+        best = MIN(distance, best);
     }
     return found;
 }

@@ -7,11 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
+#include <sys/param.h>
 
 static double kv_share(const struct server *server)
 {
@@ -86,7 +82,7 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     sequence->was_put_back = false;
     series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
     server->replied_ns =
-        later(server->replied_ns, server->now_ns) + server->options.path.output_token_ns;
+        MAX(server->replied_ns, server->now_ns) + server->options.path.output_token_ns;
     int64_t replied_ns = server->replied_ns;
     if (served->first_token_ns < 0) {
         served->first_token_ns = replied_ns;
@@ -431,13 +427,13 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
     }
     ends->answered = server->ended - server->ended_before;
     server->due_ns = server->now_ns;
-    ends->answered_ns = later(server->replied_ns, server->now_ns);
+    ends->answered_ns = MAX(server->replied_ns, server->now_ns);
     return true;
 }
 
 bool server_finish(struct server *server, bool cut, struct error *why)
 {
-    server->totals->end_ns = later(server->replied_ns, server->now_ns);
+    server->totals->end_ns = MAX(server->replied_ns, server->now_ns);
     server->totals->saved = server->out[1].ended;
     server->totals->saves_ns = server->out[1].done_ns;
     server_end_copies(server);

@@ -144,9 +144,7 @@ struct balancer *balancer_create(const struct workload *workload, uint32_t serve
 void balancer_destroy(struct balancer *balancer)
 {
     if (balancer != NULL) {
-        if (balancer->random != NULL) {
-            gsl_rng_free(balancer->random);
-        }
+        gsl_rng_free(balancer->random);
         free(balancer->sent);
         free(balancer->tokens);
         free(balancer);

@@ -9,16 +9,11 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 #include "core/array.h"
 
 #define OPEN (-1.0) /* `fair` of a flow that still rises */
-
-/* fmax() for numbers (no NaN), without a call. */
-static double flow_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 uint32_t flow_channel_add(struct flow_set *set, double capacity)
 {
@@ -108,8 +103,8 @@ static void find_unheld(struct flow_set *set)
         }
     }
     for (uint32_t c = 0; c < set->channel_count; c++) {
-        set->unheld[c] = flow_larger(set->channel_capacity[c] - withheld[c],
-                                     FLOW_FLOOR * set->channel_capacity[c]);
+        set->unheld[c] =
+            MAX(set->channel_capacity[c] - withheld[c], FLOW_FLOOR * set->channel_capacity[c]);
     }
     set->holders_changed = false;
 }
@@ -156,7 +151,7 @@ static void close_flow(const struct flow_set *set, struct flow *flow, double rat
     flow->fair = rate;
     for (uint32_t use = 0; use < route->crossing_count; use++) {
         uint32_t channel = route->crossing[use];
-        room[channel] = flow_larger(room[channel] - flow->weight[use] * rate, 0.0);
+        room[channel] = MAX(room[channel] - flow->weight[use] * rate, 0.0);
     }
 }
 
@@ -200,7 +195,7 @@ static void find_fair_rates(struct flow_set *set)
     for (size_t open = set->count; open > 0;) {
         double next;
         uint32_t tightest = find_tightest(set, room, &next);
-        level = flow_larger(level, next);
+        level = MAX(level, next);
         size_t closed = close_capped(set, level, room);
         if (closed == 0) {
             closed = close_crossing(set, tightest, level, room);
@@ -223,8 +218,7 @@ void flow_refresh(struct flow_set *set, int64_t now_ns)
             flow->left -= flow->rate * (double)(now_ns - flow->since_ns);
             flow->since_ns = now_ns;
             flow->rate = flow->fair;
-            double wait_ns =
-                ceil(flow_larger(flow->left - FLOW_SLACK * flow->amount, 0.0) / flow->rate);
+            double wait_ns = ceil(MAX(flow->left - FLOW_SLACK * flow->amount, 0.0) / flow->rate);
             flow->end_ns = wait_ns < (double)(ENGINE_LAST_NS - now_ns) ? now_ns + (int64_t)wait_ns
                                                                        : ENGINE_LAST_NS + 1;
         }

@@ -404,8 +404,6 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
     bool good = kept != NULL;
     free(kept);
     free(ratios);
-    if (random) {
-        gsl_rng_free(random);
-    }
+    gsl_rng_free(random);
     return good;
 }

@@ -560,9 +560,7 @@ bool model_draw_importance(struct files *files, uint64_t seed, uint32_t draw, bo
             draw_group(stream, &single, i, model);
         }
     }
-    if (stream != NULL) {
-        gsl_rng_free(stream);
-    }
+    gsl_rng_free(stream);
     model_release(&grouped);
     model_release(&single);
     return good;

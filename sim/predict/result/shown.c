@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* ---- a number, and its range ---- */
 
@@ -16,11 +17,6 @@ enum { NUMBER = 24 };
 static int first_digit(double number)
 {
     return number == 0 ? INT_MAX : (int)floor(log10(fabs(number)));
-}
-
-static int least_of(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 /* Round to the digit at `place`, and write. */
@@ -37,8 +33,7 @@ const char *range_format(double value, double low, double high, char text[SHOWN_
     if (isnan(value) || !(low < high && high - low >= fabs(value) / 100)) {
         return NULL;
     }
-    int place =
-        least_of(first_digit((high - low) / 2), least_of(first_digit(value) - 1, first_digit(low)));
+    int place = MIN(first_digit((high - low) / 2), MIN(first_digit(value) - 1, first_digit(low)));
     int three = first_digit(fmax(fabs(low), fabs(high))) - 2;
     place = place > three ? place : three;
     range_write_number(value, place, figure);

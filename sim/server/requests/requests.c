@@ -329,9 +329,7 @@ double *arrivals_gaps(size_t count, double shape, uint64_t seed, struct error *w
         double gap = isinf(shape) ? 1 : gsl_ran_gamma(random, shape, 1 / shape);
         at[i] = at[i - 1] + gap;
     }
-    if (random != NULL) {
-        gsl_rng_free(random);
-    }
+    gsl_rng_free(random);
     return at;
 }
 

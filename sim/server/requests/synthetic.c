@@ -534,9 +534,7 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
     bool ok =
         random != NULL && synthetic_make_requests(&synthetic, random, options, count, out, why);
-    if (random != NULL) {
-        gsl_rng_free(random);
-    }
+    gsl_rng_free(random);
     if (!ok) {
         requests_release(out);
     }
