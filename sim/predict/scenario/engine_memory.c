@@ -381,16 +381,6 @@ bool engine_rule_holds(const struct engine_rule *rule, const struct setup *setup
             (model_is_routed(model) && strcmp(rule->experts, dtype_name(model->experts)) == 0));
 }
 
-bool engine_rule_keeps(const struct point *point)
-{
-    bool keeps = false;
-    for (uint32_t i = 0; i < point->engine.rule_count; i++) {
-        const struct engine_rule *rule = &point->engine.rules[i];
-        keeps = keeps || (rule->keeps != NULL && engine_rule_holds(rule, &point->setup));
-    }
-    return keeps;
-}
-
 void engine_refusal_set(struct point *point)
 {
     struct setup_engine *engine = &point->setup.engine;

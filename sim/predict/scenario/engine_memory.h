@@ -47,11 +47,9 @@ struct kv_limits engine_kv_limits(const struct point *point);
  * blocks or bytes becomes the tokens that it logs for it, with or without an engine. */
 bool engine_memory_set(struct point *point, struct error *why);
 
-/* Does all hold of the setup that a row of an engine's rules states? Its model's class alone: engine_rule_names();
- * any that has a type of KV of its own: engine_rule_keeps(). */
+/* Does all hold of the setup that a row of an engine's rules states? Its model's class alone: engine_rule_names(). */
 bool engine_rule_holds(const struct engine_rule *rule, const struct setup *setup);
 bool engine_rule_names(const struct engine_rule *rule, const struct model *model);
-bool engine_rule_keeps(const struct point *point);
 
 /* Write into the setup with what its engine does not start: the first row of its `refuses` that holds. */
 void engine_refusal_set(struct point *point);

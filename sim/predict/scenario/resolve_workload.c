@@ -427,6 +427,7 @@ static bool take_rules(const struct scenario *scenario, struct server_engine_gpu
         if (kv && rule->keeps != NULL && !dtype_find(rule->keeps, rule->name, 0, &keeps, why)) {
             return false;
         }
+        engine->own_kv = engine->own_kv || rule->keeps != NULL;
         bool page = pages && rule->page > 0 && m->prefix_unit % rule->page == 0;
         bool waits = rule->waits && out->workload.overlap == 0;
         bool rules = keeps != out->setup.model.kv || waits ||

@@ -8,7 +8,6 @@
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
-#include "predict/scenario/engine_memory.h"
 #include "predict/scenario/sources.h"
 #include "server/requests/requests.h"
 #include "study/plan/host_room.h"
@@ -331,9 +330,9 @@ static void list_values(const struct commanded *run, struct command_value values
         {"quantization", .word = quantizes(&setup->model, &run->own) ? "fp8" : ""},
         /* A type other than fp8 is the model's own, unless the engine takes another for it. This fp8 is what vLLM
          * calls plain fp8. */
-        {"kv_dtype", .word = fp8                        ? "fp8_e4m3"
-                             : engine_rule_keeps(point) ? "bfloat16"
-                                                        : "auto"},
+        {"kv_dtype", .word = fp8                    ? "fp8_e4m3"
+                             : point->engine.own_kv ? "bfloat16"
+                                                    : "auto"},
         {"kv_fp8", .word = fp8 ? "fp8" : ""},
         {"selected_tokens", .number = selected_tokens(setup)},
         /* A server that attends only to its cache needs room there for all selected tokens. Here
