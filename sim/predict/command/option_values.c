@@ -242,6 +242,16 @@ void server_setting_copy(const char *at, char *out, size_t size)
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
     const char *ends = ",;)}]|`*> \t\v\n";
     size_t length = 0;
+    if (*at == '[' && isdigit((unsigned char)at[1])) { /* sizes, of which the largest counts */
+        unsigned long most = 0;
+        char *end;
+        for (at++; isdigit((unsigned char)*at); at = end + strspn(end, " ,")) {
+            unsigned long next = strtoul(at, &end, 10);
+            most = next > most ? next : most;
+        }
+        snprintf(out, size, "%lu", most);
+        return;
+    }
     at += quote != '\0';
     while (at[length] != '\0' && (quote != '\0' ? at[length] != quote
                                                 : strchr(ends, at[length]) == NULL ||
@@ -345,40 +355,34 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
 
 static bool is_switched_off(const char *value)
 {
-    static const char *const off[] = {"",  "None", "null", "False", "false",
-                                      "0", "0.0",  "-1",   "[",     "{"};
-    bool is = false;
-    for (size_t i = 0; !is && i < sizeof off / sizeof *off; i++) {
-        is = strcmp(value, off[i]) == 0;
-    }
-    return is;
+    char word[520];
+    snprintf(word, sizeof word, "|%.512s|", value);
+    return strstr("||None|null|none|False|false|0|0.0|-1|[|{|", word) != NULL;
 }
 
-/* Is an option that may not be in a command in use? It is unless it is off or has its default. */
-static bool is_in_use(const struct server_option *option, const char *value)
+bool server_setting_is_usual(const struct server_option *option, const char *value)
 {
+    bool on = option->usual != NULL && strcmp(option->usual, "True") == 0;
     bool usual = option->usual != NULL && strcmp(value, option->usual) == 0;
-    return option->usual != NULL && strcmp(option->usual, "True") == 0
-               ? strcmp(value, "False") == 0
-               : !usual && !is_switched_off(value);
+    return on ? strcmp(value, "False") != 0 : usual || is_switched_off(value);
 }
 
 /* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object
  * of an option, settings are those below it. An option that is refused in a command is refused here, too,
- * if it is in use. */
+ * unless it is off or has its default. */
 static void read_pair(struct settings_line *in, const char *path,
-                      const struct server_option *option, const char *at, const char *end)
+                      const struct server_option *option, const char *value, const char *at,
+                      const char *end)
 {
     bool below = strchr(path, '.') != NULL;
-    char value[512];
-    server_setting_copy(at, value, sizeof value);
     if (option != NULL && option->value == SERVER_VALUE_JSON) {
         if (end != NULL) {
             read_pairs(in, at, end, option->sets);
         }
     } else if (option != NULL && option->value == SERVER_VALUE_NONE &&
-               (option->harmless ? in->chosen && !below
-                                 : is_in_use(option, value) && (end == NULL || !below))) {
+               (option->harmless
+                    ? in->chosen && !below
+                    : !server_setting_is_usual(option, value) && (end == NULL || !below))) {
         server_text_pass_over(in->said, option, path);
     } else if (below && end != NULL) {
         read_pairs(in, at, end, path);
@@ -402,6 +406,11 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
             length++;
         }
         const char *after = at + length + (at[length] == '\'' || at[length] == '"');
+        if (in->list != NULL &&
+            (strncmp(at, "...", 3) == 0 || strncmp(at, "\xe2\x80\xa6", 3) == 0)) {
+            error_expect(server_text_refuse(in->said, "'...' stands for settings left out"),
+                         "the line whole; or without it, if these have their defaults");
+        }
         if (length == 0 || (*after != '=' && *after != ':')) {
             at += length > 0 ? length : 1;
             continue;
@@ -415,9 +424,9 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         const char *inside = enclosed_end(after);
         bool own = prefix[0] != '\0' || in->chosen ||
                    (option != NULL && option->value == SERVER_VALUE_JSON);
-        read_pair(in, path, option, after, inside);
         char value[512];
         server_setting_copy(after, value, sizeof value);
+        read_pair(in, path, option, value, after, inside);
         if (option == NULL && listed && (in->chosen || !is_switched_off(value))) {
             server_text_pass(in->said, path, "what an unknown argument changes is not known");
         }
@@ -429,19 +438,6 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         at = own && inside != NULL ? inside : closes != NULL ? closes + 1 : after;
     }
     in->depth--;
-}
-
-/* Has a person put dots for what the list has, too? */
-static bool is_shortened(const char *list, const char *end)
-{
-    bool is = false;
-    for (char quote = '\0'; !is && list < end; list++) {
-        bool opens = quote == '\0' && (*list == '\'' || *list == '"');
-        quote = opens ? *list : *list == quote ? '\0' : quote;
-        is = quote == '\0' &&
-             (strncmp(list, "...", 3) == 0 || strncmp(list, "\xe2\x80\xa6", 3) == 0);
-    }
-    return is;
 }
 
 void log_settings_read(struct server_text *said, const char *line)
@@ -468,10 +464,6 @@ void log_settings_read(struct server_text *said, const char *line)
     }
     line = in.list != NULL ? in.list : line;
     size_t length = in.chosen ? (size_t)(enclosed_end(line - 1) - line) : strlen(line);
-    if (in.list != NULL && is_shortened(line, line + length)) {
-        error_expect(server_text_refuse(said, "'...' stands for settings that are left out"),
-                     "the line whole; or without it, if these have their defaults");
-    }
     if (length <= LINE_MOST) {
         read_pairs(&in, line, line + length, "");
     }

@@ -522,21 +522,16 @@ static const char *version_in_tag(const char *tag, const char *program)
     return numbers == 3 || (numbers == 2 && named) ? at : NULL;
 }
 
-static void check_elsewhere(struct server_text *said, const char *image)
-{
-    if (server_program_after(said->program->elsewhere, image) != NULL) {
-        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
-                     "an image for NVIDIA's GPUs: machines of others are not modelled");
-    }
-}
-
 /* Take the version of an image of the program, if its tag has one. An image that is only called after the
  * program, "my-vllm:3.0.0", has versions of its own. */
 static void read_image(struct server_text *said, const char *image)
 {
     const char *program = said->program->file, *slash = strrchr(image, '/');
     const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
-    check_elsewhere(said, image);
+    if (server_program_after(said->program->elsewhere, image) != NULL) {
+        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
+                     "an image for NVIDIA's GPUs: machines of others are not modelled");
+    }
     struct error unknown;
     const char *latest = server_engine_latest(program, &unknown), *version = NULL;
     bool own = strstr(image, said->program->image) != NULL;
@@ -551,7 +546,8 @@ static void read_image(struct server_text *said, const char *image)
         version = later ? NULL : version; /* of an image with versions of its own */
     }
     if (!server_text_state_version(said, said->program, version) && strstr(name, program) != NULL &&
-        !(own && (tag == NULL || strcmp(tag, ":latest") == 0))) {
+        !(own && (tag == NULL || strcmp(tag, ":latest") == 0)) &&
+        (tag != NULL || said->keys.all[STATED_ENGINE].value[0] == '\0')) {
         server_text_pass(said, name,
                          "it does not say the engine's version, --set engine=NAME-N does");
     }
@@ -627,9 +623,9 @@ static void read_head(struct server_text *said, const char *text, const char *en
         } else if (isupper((unsigned char)plain[0]) && plain[length] == '=') {
             plain[length] = '\0';
             check_setting(said, plain, foreign);
-        } else if (strstr(word, "/bin/") != NULL || fnmatch("*.s[iq][fs]*", word, 0) == 0) {
-            check_elsewhere(said, word);
-        } else if (may_be_image(program, word, is_option(last)) && strpbrk(word, "/:@") != NULL) {
+        } else if (fnmatch("*.s[iq][fs]*", word, 0) == 0 ||
+                   (may_be_image(program, word, is_option(last)) && strstr(word, "/bin/") == NULL &&
+                    strpbrk(word, "/:@") != NULL)) {
             read_image(said, word);
         }
         memcpy(last, word, sizeof last);

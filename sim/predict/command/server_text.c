@@ -94,25 +94,19 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
  * and where a name has it, "module load vllm/0.9.2", "vllm-openai_v0.9.2.sif"; NULL if there is none. */
 static const char *behind_package(const char *line, const char *name)
 {
-    static const char *const named[] = {"module ", "conda ", "activate", ".sif",
-                                        ".sqsh",   ".whl",   "/bin/"};
-    const char *found = NULL;
-    bool names = false;
-    for (size_t i = 0; !names && i < sizeof named / sizeof *named; i++) {
-        names = strstr(line, named[i]) != NULL;
-    }
-    for (const char *at = line; found == NULL && (at = strstr(at, name)) != NULL; at++) {
+    static const char named[] = "*@(module |conda |activate|.sif|.sqsh|.whl|/bin/)*";
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
         const char *rest = at + strlen(name);
         rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
         rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
-        const char *version = rest + strspn(rest, names ? "=-_+/v" : "=");
-        bool behind = names || strncmp(rest, "==", 2) == 0;
-        if (behind && version[strspn(version, "0123456789")] == '.' &&
-            isdigit((unsigned char)*version) && (at == line || !isalnum((unsigned char)at[-1]))) {
-            found = version;
+        const char *version = rest + strspn(rest, "=-_+/v");
+        if (isdigit((unsigned char)*version) && version[strspn(version, "0123456789")] == '.' &&
+            (at == line || !isalnum((unsigned char)at[-1])) &&
+            (strncmp(rest, "==", 2) == 0 || fnmatch(named, line, FNM_EXTMATCH) == 0)) {
+            return version;
         }
     }
-    return found;
+    return NULL;
 }
 
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */

@@ -229,6 +229,9 @@ bool log_settings_open(const struct server_text *said, const char *line, bool ma
 /* Copy the value that begins at `at`: in quotes, or up to what ends it. */
 void server_setting_copy(const char *at, char *out, size_t size);
 
+/* Is an option with the value in a log not in use: is it off, or the default? */
+bool server_setting_is_usual(const struct server_option *option, const char *value);
+
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);
 

@@ -206,15 +206,11 @@ void stray_settings_find(struct server_text *said, const char *line)
 
 /* ---- what was read ----------------------------------------------------------------------- */
 
-/* Is the value the one with which the key need not be stated, or an option not in use? */
+/* Is the value the one with which the key need not be stated? */
 static bool is_usual(const struct server_option *option, const char *value)
 {
-    static const char *const off[] = {"1", "0", "None", "null", "none", "False", "false"};
-    bool usual = option->usual != NULL && strcmp(value, option->usual) == 0;
-    for (size_t i = option->value == SERVER_VALUE_NONE; i < sizeof off / sizeof *off; i++) {
-        usual = usual || strcmp(value, off[i]) == 0;
-    }
-    return usual;
+    return server_setting_is_usual(option, value) ||
+           (option->value != SERVER_VALUE_NONE && strcmp(value, "1") == 0);
 }
 
 /* Read the setting alone, as if nothing else were said. Returns whether it is one that is not modelled. */

@@ -169,6 +169,9 @@ static const struct {
      "server_args=ServerArgs(model_path='m', cuda_graph_config=CudaGraphConfig("
      "decode=PhaseConfig(backend='disabled', max_bs=None)))\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
+    {"sizes of graphs in a list",
+     "server_args=ServerArgs(model_path='m', cuda_graph_bs=[1, 2, 16, 4], tp_size=2)",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 graph_sequences=16@1"},
     {"no graphs by an option", "sglang serve --model-path m --cuda-graph-backend-decode disabled",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
     {"quotes that a typesetter made, and that JSON escaped",
@@ -199,7 +202,7 @@ static const struct {
      "request_tokens=32768@1 dtype.weights=fp8@1 kv_pool_blocks=1@5"},
     {"what a log says in words of its own",
      "GPU KV cache size: 900 tokens\nINFO kv.py:637] Maximum concurrency for 40,000 tokens per request: 13.02x\n"
-     "Cudagraph is disabled under eager mode\nUsing fp8 data type to store kv cache. It is\n"
+     "Cudagraph is disabled under eager mode\nUsing fp8_e4m3 data type to store kv cache. It is\n"
      "Asynchronous scheduling is disabled.\n",
      "system=vllm@0 compile=eager@3 request_tokens=40000@2 dtype.kv=fp8@4 kv_pool_tokens=900@1 overlap=no@5"},
     {"a length that it mentions gives way to a setting",
@@ -688,7 +691,7 @@ static const struct {
      "f:2: lines of an earlier start stand behind a later one's\n  expected: lines in the order"},
     {"server_args={'model_path': 'm', 'nnodes': 2}", "f:1: 'nnodes': how GPUs share"},
     {"server_args=ServerArgs(model_path='m', ..., tp_size=2)",
-     "f:1: '...' stands for settings that are left out\n  expected: the line whole"},
+     "f:1: '...' stands for settings left out\n  expected: the line whole"},
     {"non-default args: {'model': 'm', 'max_num_seqs': 64, \xe2\x80\xa6}",
      "f:1: '...' stands for settings"},
     {"server_args=ServerArgs(model_path='m', enable_two_batch_overlap=True)",
