@@ -108,11 +108,9 @@ bool mini_heads_read(const struct miniature *shape, const struct trace *trace, u
 {
     const struct trace_header *header = trace_header(trace);
     uint32_t tiles = (shape->warmup + shape->steps - 1) / header->steps_per_tile + 1;
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     bool good = true;
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     for (uint32_t head = 0; good && head < shape->kv_heads; head++) {
         const struct replay_plan plan = {
             .layers = shape->layers, .kv_heads = shape->kv_heads, .steps = shape->steps};

@@ -14,16 +14,11 @@
 #include "core/text.h"
 #include "trace/format/format.h"
 
-void demand_buffer_init(struct demand_buffer *buffer)
-{
-    memset(buffer, 0, sizeof *buffer);
-}
-
 void demand_buffer_release(struct demand_buffer *buffer)
 {
     free(buffer->units);
     free(buffer->mass);
-    demand_buffer_init(buffer);
+    *buffer = (struct demand_buffer){0};
 }
 
 struct demand_shape demand_shape(const struct trace_header *header, uint32_t wanted, uint32_t sinks,
@@ -329,12 +324,11 @@ static bool is_window(const struct trace_header *header, const uint32_t *units, 
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     *slides = header->unit_kind == TRACE_POSITIONS && header->unit_tokens == 1;
     if (!*slides) {
         return true;
     }
-    trace_frame_init(&frame);
     bool ok = trace_read(trace, 0, 0, layer, &frame, why);
     for (uint32_t row = 0; ok && *slides && row < header->kv_heads * frame.steps; row++) {
         const uint32_t *start = frame.rows.start + row;

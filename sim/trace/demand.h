@@ -56,13 +56,12 @@ struct demand_shape {
     uint32_t codes;      /* mass codes to ask for, from the heaviest unit's on; 0: all */
 };
 
-/* Scratch for one demand; owned by the caller. */
+/* Scratch for one demand; owned by the caller, and zeroed at first. */
 struct demand_buffer {
     uint32_t *units;
     uint8_t *mass;
     size_t units_capacity, mass_capacity;
 };
-void demand_buffer_init(struct demand_buffer *buffer);
 void demand_buffer_release(struct demand_buffer *buffer);
 
 /* The shape that asks for `wanted` units outside `sinks` and `recent` tokens (a unit that holds any

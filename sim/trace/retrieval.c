@@ -29,11 +29,6 @@ bool retrieval_errs(const struct retrieval_error *error)
     return error->page > 1 || error->noise > 0;
 }
 
-void retrieval_buffer_init(struct retrieval_buffer *buffer)
-{
-    memset(buffer, 0, sizeof *buffer);
-}
-
 void retrieval_buffer_release(struct retrieval_buffer *buffer)
 {
     demand_buffer_release(&buffer->truth);
@@ -44,7 +39,7 @@ void retrieval_buffer_release(struct retrieval_buffer *buffer)
     free(buffer->level);
     free(buffer->item);
     free(buffer->place);
-    retrieval_buffer_init(buffer);
+    *buffer = (struct retrieval_buffer){0};
 }
 
 struct demand_shape retrieval_shape(const struct demand_shape *shape, uint32_t page)

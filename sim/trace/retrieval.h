@@ -38,7 +38,7 @@ struct retrieval_unit {
     uint32_t unit, tail;
 };
 
-/* Scratch for the demands of one trace; owned by the caller. An item is a unit or a page. */
+/* Scratch for the demands of one trace; owned by the caller, and zeroed at first. An item is a unit or a page. */
 struct retrieval_buffer {
     struct demand_buffer truth, asked;
     uint16_t *code;               /* [units] mass code of a recorded unit, else more than 255 */
@@ -52,7 +52,6 @@ struct retrieval_buffer {
     size_t code_capacity, lasting_capacity, order_capacity, level_capacity, item_capacity,
         place_capacity;
 };
-void retrieval_buffer_init(struct retrieval_buffer *buffer);
 void retrieval_buffer_release(struct retrieval_buffer *buffer);
 
 /* The shape of demands in pages of so many units, from one in single units: as many pages are

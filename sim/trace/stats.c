@@ -245,17 +245,10 @@ static bool trace_stats_scratch_init(struct trace_stats_scratch *scratch,
     const struct trace_header *header = all->header;
     size_t units = all->with_demands ? (size_t)header->kv_heads * header->units : 0;
     size_t queries = header->has_queries ? (size_t)header->query_heads * LAG_MOST : 0;
-    trace_frame_init(&scratch->frame);
-    demand_buffer_init(&scratch->demand);
     return (scratch->means = array_zeroed(header->kv_heads, sizeof *scratch->means, why)) &&
            (scratch->wanted = array_zeroed(units, sizeof *scratch->wanted, why)) &&
            (scratch->queries = array_zeroed(queries, header->head_dim, why)) &&
            (scratch->norms = array_zeroed(queries, sizeof *scratch->norms, why));
-}
-
-void trace_stats_init(struct trace_stats *stats)
-{
-    memset(stats, 0, sizeof *stats);
 }
 
 void trace_stats_release(struct trace_stats *stats)
@@ -263,7 +256,7 @@ void trace_stats_release(struct trace_stats *stats)
     for (int figure = 0; figure < TRACE_FIGURES; figure++) {
         free(stats->figures[figure]);
     }
-    trace_stats_init(stats);
+    *stats = (struct trace_stats){0};
 }
 
 /* Means over the heads that have the figure. */
@@ -320,7 +313,7 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
                          uint32_t threads, struct trace_stats *stats, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    trace_stats_init(stats);
+    *stats = (struct trace_stats){0};
     if (!(selection->share > 0 && selection->share <= 1)) {
         error_set(why, trace_path(trace), 0, "the selection is %g", selection->share);
         return error_expect(why, "a share of the context, above 0 and at most 1");
@@ -356,7 +349,7 @@ bool trace_head_cosine(const struct trace *trace, uint32_t threads, double *cosi
     if (!all.header->has_queries) {
         return error_set(why, trace_path(trace), 0, "the trace has no queries");
     }
-    trace_stats_init(&stats);
+    stats = (struct trace_stats){0};
     bool ok = trace_stats_fill(&all, threads, why);
     if (ok) {
         memcpy(cosine, stats.figures[TRACE_COSINE_1], stats.heads * sizeof *cosine);

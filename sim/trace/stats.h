@@ -45,7 +45,6 @@ struct trace_selection {
     uint32_t sinks, recent; /* tokens, always attended to and in no demand */
 };
 
-void trace_stats_init(struct trace_stats *stats);
 void trace_stats_release(struct trace_stats *stats);
 
 /* One pass over the trace on `threads` threads (0: one per processor), with the same result for any number.

@@ -35,9 +35,8 @@ static void make_heads(struct trace_profile_head heads[8])
 static double generate(const struct trace *trace, uint64_t *units)
 {
     const struct trace_header *header = trace_header(trace);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
-    trace_frame_init(&frame);
     double start = seconds();
     *units = 0;
     for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {

@@ -72,8 +72,7 @@ static void put_head(struct trace_frame *frame, uint32_t head, gsl_rng *random)
 static void write_trace(const char *path, gsl_rng *random)
 {
     struct error why;
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     struct trace_writer *writer = trace_writer_open(path, &header, &why);
     bool good = writer != NULL;
     for (frame.tile = 0; good && frame.tile < trace_tiles(&header); frame.tile++) {
@@ -99,12 +98,10 @@ static void write_trace(const char *path, gsl_rng *random)
 static double read_demands(const struct trace *trace)
 {
     struct error why;
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     struct demand demand;
     struct demand_shape shape = demand_shape(&header, WANTED, 0, 0);
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     double start = seconds();
     for (uint32_t layer = 0; layer < LAYERS; layer++) {
         for (uint32_t tile = 0; tile < trace_tiles(&header); tile++) {

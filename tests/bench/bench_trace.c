@@ -35,7 +35,7 @@ static void draw_rows(const struct trace_header *header, struct trace_frame *fra
 static void draw_trace(const char *path)
 {
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.layers = 8;
     header.kv_heads = 8;
@@ -51,7 +51,6 @@ static void draw_trace(const char *path)
     gsl_rng *random = random_stream(1, "bench.trace", 0, &why);
     struct trace_writer *writer = trace_writer_open(path, &header, &why);
     make_check(random != NULL && writer != NULL, &why);
-    trace_frame_init(&frame);
     for (frame.tile = 0; frame.tile < trace_tiles(&header); frame.tile++) {
         for (frame.layer = 0; frame.layer < header.layers; frame.layer++) {
             make_frame(&header, &frame, random);
@@ -126,8 +125,8 @@ int main(int argc, char **argv)
 {
     char path[64], folder[32];
     struct error why;
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     struct work best = {.read = 1e9, .decompress = 1e9, .sort = 1e9};
     make_path(make_folder(folder), "bench.swt", path);
     if (argc == 1) {
@@ -135,8 +134,6 @@ int main(int argc, char **argv)
     }
     struct trace *trace = trace_open(argc == 1 ? path : argv[1], &why);
     make_check(trace != NULL, &why);
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     for (int round = 0; round < ROUNDS; round++) {
         struct work work = pass(trace, &frame, &buffer);
         best.read = work.read < best.read ? work.read : best.read;

@@ -42,12 +42,10 @@ static double read_demands(const struct trace *trace, bool sorted)
 {
     const struct trace_header *header = trace_header(trace);
     struct demand_shape shape = demand_shape(header, CONTEXT / 10, 4, 64);
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     struct demand demand;
     struct error why;
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     double start = seconds();
     for (uint32_t i = 0; i < LAYERS * trace_tiles(header); i++) {
         bool good = trace_read(trace, 0, i / LAYERS, i % LAYERS, &frame, &why);

@@ -63,9 +63,8 @@ static void seal(uint8_t *data, size_t size)
 static void check_demands(const struct trace_header *header, const struct trace_frame *frame)
 {
     struct error why;
-    struct demand_buffer buffer;
+    struct demand_buffer buffer = {0};
     struct demand_shape shape = demand_shape(header, header->keep, header->sinks, header->recent);
-    demand_buffer_init(&buffer);
     for (uint32_t row = 0; row < header->kv_heads * frame->steps; row++) {
         struct demand demand;
         require(demand_from_frame(header, frame, row / frame->steps, row % frame->steps, &shape,
@@ -78,11 +77,10 @@ static void check_demands(const struct trace_header *header, const struct trace_
 static void read_all(const char *path)
 {
     struct error why = {.found = ""};
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace *trace = trace_open(path, &why);
     bool ok = trace != NULL;
     require(ok || why.found[0] != '\0');
-    trace_frame_init(&frame);
     if (ok) {
         uint64_t hash;
         const struct trace_header *header = trace_header(trace);

@@ -37,13 +37,12 @@ static void generate(const struct trace_profile *profile)
         .steps = 3,
         .seed = 7,
     };
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace *trace = trace_open_generated(profile, "fuzz", &geometry, &why);
     if (trace == NULL) {
         require(why.found[0] != '\0');
         return;
     }
-    trace_frame_init(&frame);
     for (uint32_t layer = 0; layer < geometry.layers; layer++) {
         require(trace_read(trace, 0, 0, layer, &frame, &why));
         require(trace_frame_check(trace_header(trace), &frame, &why));

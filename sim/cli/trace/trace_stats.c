@@ -139,7 +139,7 @@ static bool stats_command_run(const struct arguments *arguments, struct error *w
 {
     struct stats_command_measured measured;
     struct layer_choice choice;
-    trace_stats_init(&measured.stats);
+    measured.stats = (struct trace_stats){0};
     struct trace *trace = trace_from_arguments(arguments, why);
     bool ok = trace != NULL && layer_choice_apply(arguments, LAYERS, trace, &choice, why) &&
               selection_from_arguments(arguments, SELECTION, &measured.selection.share, why);

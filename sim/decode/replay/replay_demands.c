@@ -270,9 +270,6 @@ bool replay_reader_init(struct replay_reader *reader, const struct replay_job *j
 {
     *reader = (struct replay_reader){
         .job = job, .source = source, .streams = REPLAY_ASKS * job->header->kv_heads};
-    trace_frame_init(&reader->frame);
-    demand_buffer_init(&reader->buffer);
-    retrieval_buffer_init(&reader->retrieval);
     reader->read = arrays_add(&reader->arrays, reader->streams, sizeof *reader->read, why);
     return reader->read != NULL && (job->plan->rows == NULL || union_init(reader, why));
 }

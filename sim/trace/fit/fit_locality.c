@@ -122,8 +122,6 @@ static bool fit_locality_measure_layer(uint32_t layer, uint32_t thread, void *co
         .wanted = array_zeroed((size_t)header->kv_heads * header->units, 1, why)};
     bool ok = scratch.wanted != NULL;
     (void)thread;
-    trace_frame_init(&scratch.frame);
-    demand_buffer_init(&scratch.buffer);
     for (uint32_t tile = 0; ok && tile < trace_tiles(header); tile += all->every) {
         ok = trace_read(all->trace, 0, tile, layer, &scratch.frame, why);
         for (uint32_t s = 0; ok && s < scratch.frame.steps; s++) {

@@ -458,15 +458,13 @@ bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
                       struct fit_sample *samples, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     bool ok = true;
     uint32_t made = 0;
     for (; ok && made < header->kv_heads; made++) {
         ok = sample_init(&samples[made], header, steps, why);
     }
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     for (uint32_t tile = 0; ok && tile * header->steps_per_tile < steps; tile++) {
         ok = trace_read(trace, 0, tile, layer, &frame, why) &&
              load_frame(trace, &frame, &buffer, samples, why);

@@ -334,11 +334,6 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
 
 /* A frame in memory: its columns, and the rules for its rows, of a reader, a writer or an importer. */
 
-void trace_frame_init(struct trace_frame *frame)
-{
-    memset(frame, 0, sizeof *frame);
-}
-
 static void rows_release(struct trace_rows *rows)
 {
     free(rows->start);
@@ -356,7 +351,7 @@ void trace_frame_release(struct trace_frame *frame)
     free(frame->query);
     free(frame->stored);
     free(frame->raw);
-    trace_frame_init(frame);
+    *frame = (struct trace_frame){0};
 }
 
 bool trace_frame_reserve(const struct trace_header *header, struct trace_frame *frame,

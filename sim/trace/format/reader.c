@@ -152,10 +152,9 @@ static bool verify_layer(uint32_t layer, uint32_t thread, void *context, struct 
 {
     struct verification *all = context;
     const struct trace_header *header = trace_header(all->trace);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     bool good = true;
     (void)thread;
-    trace_frame_init(&frame);
     for (uint64_t i = 0; good && i < (uint64_t)header->sequences * trace_tiles(header); i++) {
         uint32_t sequence = (uint32_t)(i / trace_tiles(header));
         good = trace_read(all->trace, sequence, (uint32_t)(i % trace_tiles(header)), layer, &frame,

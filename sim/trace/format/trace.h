@@ -37,7 +37,7 @@ struct trace_rows {
     size_t start_capacity, units_capacity, mass_capacity;
 };
 
-/* A decoded frame. The caller owns it and reuses it from read to read. */
+/* A decoded frame, zeroed at first. The caller owns it and reuses it from read to read. */
 struct trace_frame {
     uint32_t sequence, tile, layer;
     uint32_t first_step, steps;
@@ -51,7 +51,6 @@ struct trace_frame {
     size_t stored_capacity, raw_capacity;
 };
 
-void trace_frame_init(struct trace_frame *frame);
 void trace_frame_release(struct trace_frame *frame);
 
 /* Make room in a frame that is to be filled: for the columns of frame->steps steps (`start`,

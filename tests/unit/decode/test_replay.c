@@ -72,8 +72,7 @@ static struct trace *open_hand_trace(void)
     struct trace_writer *writer =
         trace_writer_open(make_path(folder, "hand.swt", path), &header, &why);
     make_check(writer != NULL, &why);
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     for (frame.tile = 0; frame.tile < 2; frame.tile++) {
         frame.first_step = 4 * frame.tile;
         frame.steps = frame.tile == 0 ? 4 : 2;

@@ -60,8 +60,7 @@ static struct trace *open_hand_trace(enum trace_unit_kind unit_kind)
     struct trace_writer *writer =
         trace_writer_open(make_path(folder, "hand.swt", path), &header, &why);
     make_check(writer != NULL, &why);
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     frame.steps = HAND_STEPS;
     make_check(trace_frame_reserve(&header, &frame, &why), &why);
     make_check(trace_rows_reserve(&frame.rows, 16, &why), &why);
@@ -223,10 +222,8 @@ static void naive_wanted(const struct trace *trace, uint32_t sequence, uint32_t 
     uint32_t source_layer = source.layer, source_head = source.head, shift = source.shift;
     uint32_t at = step + shift < WARMUP + STEPS ? step + shift : step + shift - STEPS;
     struct demand demand;
-    struct demand_buffer buffer;
-    struct trace_frame frame;
-    demand_buffer_init(&buffer);
-    trace_frame_init(&frame);
+    struct demand_buffer buffer = {0};
+    struct trace_frame frame = {0};
     struct demand_shape shape = demand_shape(header, 4, 2, 3);
     make_check(trace_read(trace, sequence, at / 4, source_layer, &frame, &why), &why);
     make_check(

@@ -26,8 +26,7 @@ static struct trace *open_random_trace(uint64_t seed, int only)
     header.sequences = only < 0 ? 2 : 1;
     struct trace_writer *writer = trace_writer_open(make_path(folder, name, path), &header, &why);
     make_check(writer != NULL, &why);
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     for (uint32_t sequence = 0; sequence < 2; sequence++) {
         gsl_rng *random = random_stream(seed, "test.replay", sequence, &why);
         make_check(random != NULL, &why);
@@ -128,10 +127,8 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     uint32_t source_layer = source.layer, source_head = source.head;
     *shift = source.shift;
     struct next_use future = {0};
-    struct demand_buffer buffer;
-    struct trace_frame frame;
-    demand_buffer_init(&buffer);
-    trace_frame_init(&frame);
+    struct demand_buffer buffer = {0};
+    struct trace_frame frame = {0};
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {
         struct demand demand = head_demand(trace, source_layer, source_head, guessed, step,
                                            wanted_units, &frame, &buffer);

@@ -44,8 +44,7 @@ static struct trace *open_hand_trace(void)
     struct trace_writer *writer =
         trace_writer_open(make_path(folder, "hand.swt", path), &header, &why);
     make_check(writer != NULL, &why);
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     frame.steps = HAND_STEPS;
     make_check(trace_frame_reserve(&header, &frame, &why), &why);
     make_check(trace_rows_reserve(&frame.rows, 2 * HAND_STEPS, &why), &why);
@@ -239,13 +238,11 @@ static struct naive_demand read_naively(const struct trace *trace, const struct 
 {
     struct error why;
     struct demand demand;
-    struct demand_buffer buffer;
-    struct trace_frame frame;
+    struct demand_buffer buffer = {0};
+    struct trace_frame frame = {0};
     const struct trace_header *header = trace_header(trace);
     struct demand_shape shape = demand_shape(header, 4, 2, 3);
     bool guessed = plan->speculates && layer > 0;
-    demand_buffer_init(&buffer);
-    trace_frame_init(&frame);
     make_check(trace_read(trace, 0, step / 4, layer, &frame, &why), &why);
     make_check((guessed ? demand_from_approximate : demand_from_frame)(
                    header, &frame, head, step % 4, &shape, &buffer, &demand, &why),

@@ -46,9 +46,8 @@ static void what_is_near_the_heaviest_by_hand(void **state)
     };
     struct trace_header header = header_of_one_row();
     struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct demand_buffer buffer = {0};
     struct error why;
-    demand_buffer_init(&buffer);
     make_row(&header, &frame, units, mass, 6);
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct demand demand;
@@ -81,9 +80,8 @@ static void an_approximate_query_asks_for_as_many_as_the_true_one(void **state)
     struct error why;
     struct trace_header header = header_of_one_row();
     struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct demand_buffer buffer = {0};
     header.has_approximate = true;
-    demand_buffer_init(&buffer);
     make_row(&header, &frame, units, mass, 5);
     make_check(trace_rows_reserve(&frame.approximate, 5, &why), &why);
     frame.approximate.start[0] = 0;
@@ -135,10 +133,9 @@ static uint64_t wanted_by_force(const struct trace *trace, uint32_t layer, uint3
                                 uint32_t most, double margin)
 {
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     const struct trace_header *header = trace_header(trace);
     uint64_t wanted = 0;
-    trace_frame_init(&frame);
     make_check(trace_read(trace, 0, step / header->steps_per_tile, layer, &frame, &why), &why);
     for (uint32_t head = 0; head < header->kv_heads; head++) {
         uint32_t row = head * frame.steps + step % header->steps_per_tile;

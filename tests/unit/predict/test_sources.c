@@ -80,8 +80,7 @@ static struct trace *open_recording(const char *from)
 static bool can_read(const struct trace *trace)
 {
     struct error why;
-    struct trace_frame frame;
-    trace_frame_init(&frame);
+    struct trace_frame frame = {0};
     bool good = trace_read(trace, 0, 0, 0, &frame, &why);
     trace_frame_release(&frame);
     return good;

@@ -42,8 +42,7 @@ static void demands_worked_by_hand(void **state)
     };
     struct trace_header header = header_of_one_row();
     struct trace_frame frame;
-    struct demand_buffer buffer;
-    demand_buffer_init(&buffer);
+    struct demand_buffer buffer = {0};
     make_row(&header, &frame, units, mass, 11);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error why;
@@ -101,12 +100,11 @@ static void mass_adds_up(void **state)
     };
     struct trace_header header = header_of_one_row();
     struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct demand_buffer buffer = {0};
     struct error why;
     header.sinks = 2;
     header.recent = 3;
     header.keep = 5;
-    demand_buffer_init(&buffer);
     make_row(&header, &frame, units, mass, 10);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct demand demand;
@@ -144,9 +142,8 @@ static void approximate_demands_worked_by_hand(void **state)
     struct error why;
     struct trace_header header = header_of_one_row();
     struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct demand_buffer buffer = {0};
     header.has_approximate = true;
-    demand_buffer_init(&buffer);
     make_row(&header, &frame, units, mass, 7);
     make_check(trace_rows_reserve(&frame.approximate, 7, &why), &why);
     frame.approximate.start[0] = 0;
@@ -268,12 +265,10 @@ static void demands_are_rows_sorted(void **state)
     header.units = 40;
     for (uint64_t seed = 0; seed < 50; seed++) {
         struct error why;
-        struct trace_frame frame;
-        struct demand_buffer buffer;
+        struct trace_frame frame = {0};
+        struct demand_buffer buffer = {0};
         gsl_rng *random = random_stream(seed, "test.demand", 0, &why);
         struct demand_shape shape = demand_shape(&header, 5, header.sinks, header.recent);
-        trace_frame_init(&frame);
-        demand_buffer_init(&buffer);
         make_frame(&header, &frame, random);
         for (uint32_t head = 0; head < header.kv_heads; head++) {
             for (uint32_t step = 0; step < frame.steps; step++) {

@@ -35,9 +35,8 @@ static void without_spread_the_nearest_are_wanted(void **state)
     struct trace_profile profile = make_profile(&head, 1, 1);
     struct trace_geometry geometry = make_geometry(1, 1, CONTEXT, 16);
     struct trace *trace = make_generated(&profile, &geometry);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
-    trace_frame_init(&frame);
     make_check(trace_read(trace, 0, 0, 0, &frame, &why), &why);
     for (uint32_t s = 0; s < 16; s++) {
         const uint32_t *row = frame.rows.units + frame.rows.start[s];
@@ -60,9 +59,8 @@ static void the_slope_goes_on_beyond_the_profile(void **state)
     struct trace_profile profile = make_profile(&head, 1, 1);
     struct trace_geometry geometry = make_geometry(1, 1, 65536, 1);
     struct trace *trace = make_generated(&profile, &geometry);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
-    trace_frame_init(&frame);
     make_check(trace_read(trace, 0, 0, 0, &frame, &why), &why);
     uint32_t wanted = trace_header(trace)->keep, end = 65536 - 64;
     for (uint32_t i = 0; i < wanted; i++) { /* equal levels at the edge: a few places off */
@@ -144,10 +142,9 @@ static void sets_follow_queries(void **state)
     const struct trace_header *header = trace_header(trace);
     static uint8_t wanted[256][CONTEXT];
     static int8_t query[256][64];
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
     memset(wanted, 0, sizeof wanted);
-    trace_frame_init(&frame);
     for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
         make_check(trace_read(trace, 0, tile, 0, &frame, &why), &why);
         for (uint32_t s = 0; s < frame.steps; s++) {
@@ -192,10 +189,9 @@ static void anchors_are_always_wanted(void **state)
     struct trace_geometry geometry = make_geometry(1, 1, CONTEXT, 64);
     struct trace *trace = make_generated(&profile, &geometry);
     static uint32_t times[CONTEXT];
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
     memset(times, 0, sizeof times);
-    trace_frame_init(&frame);
     for (uint32_t tile = 0; tile < 4; tile++) {
         make_check(trace_read(trace, 0, tile, 0, &frame, &why), &why);
         for (uint32_t i = 0; i < frame.rows.start[frame.steps]; i++) {
@@ -247,11 +243,9 @@ static void rows_obey_the_format_and_mass_adds_up_to_one(void **state)
         struct trace *trace = make_generated(&profile, &geometry);
         const struct trace_header *header = trace_header(trace);
         struct demand_shape shape = whole_shape(header);
-        struct demand_buffer buffer;
-        struct trace_frame frame;
+        struct demand_buffer buffer = {0};
+        struct trace_frame frame = {0};
         struct error why;
-        demand_buffer_init(&buffer);
-        trace_frame_init(&frame);
         for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
             for (uint32_t layer = 0; layer < 3; layer++) {
                 make_check(trace_read(trace, 0, tile, layer, &frame, &why), &why);
@@ -302,8 +296,8 @@ static void queries_are_the_same_without_rows(void **state)
     struct trace *trace = make_generated(&profile, &geometry);
     struct trace_frame whole, queries;
     struct error why;
-    trace_frame_init(&whole);
-    trace_frame_init(&queries);
+    whole = (struct trace_frame){0};
+    queries = (struct trace_frame){0};
     make_check(trace_read(trace, 0, 1, 1, &whole, &why) &&
                    trace_read_queries(trace, 0, 1, 1, &queries, &why),
                &why);
@@ -323,10 +317,9 @@ static void who_is_stopped_makes_no_frame(void **state)
     struct trace_profile profile = make_profile(heads, 2, 2);
     struct trace_geometry geometry = make_geometry(2, 2, 500, 20);
     struct trace *trace = make_generated(&profile, &geometry);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
     struct stop_flag stop = {false};
-    trace_frame_init(&frame);
     trace_stop_when(trace, &stop);
     make_check(trace_read(trace, 0, 1, 1, &frame, &why), &why);
     atomic_store(&stop.raised, true);
@@ -366,8 +359,8 @@ static void a_frame_depends_on_its_place_alone(void **state)
     struct trace *written = trace_open(one, &why);
     make_check(written != NULL, &why);
     struct trace_frame a, b;
-    trace_frame_init(&a);
-    trace_frame_init(&b);
+    a = (struct trace_frame){0};
+    b = (struct trace_frame){0};
     for (uint32_t sequence = 2; sequence-- > 0;) {
         for (uint32_t tile = trace_tiles(header); tile-- > 0;) {
             for (uint32_t layer = 5; layer-- > 0;) {
@@ -389,9 +382,8 @@ static size_t frame_bytes(const struct trace_profile *profile, uint32_t steps)
 {
     struct trace_geometry geometry = make_geometry(2, 2, CONTEXT, steps);
     struct trace *trace = make_generated(profile, &geometry);
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct error why;
-    trace_frame_init(&frame);
     for (uint32_t tile = 0; tile < trace_tiles(trace_header(trace)); tile++) {
         make_check(trace_read(trace, 0, tile, 1, &frame, &why), &why);
     }

@@ -54,8 +54,8 @@ static void chosen_layers_are_those_of_the_file(void **state)
     assert_true(hash != whole_hash);
 
     assert_true(trace_choose_layers(trace, again, 1, &why)); /* of those that are left */
-    trace_frame_init(&all);
-    trace_frame_init(&some);
+    all = (struct trace_frame){0};
+    some = (struct trace_frame){0};
     read_first(trace, 0, &some);
     read_first(whole, 2, &all);
     uint32_t rows = header.kv_heads * all.steps;
@@ -107,7 +107,7 @@ static const struct rows_case rows_cases[] = {
 static void write_rows(const struct rows_case *rows, const char *path)
 {
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.layers = header.kv_heads = header.sequences = 1;
     header.query_heads = 1;
@@ -115,7 +115,6 @@ static void write_rows(const struct rows_case *rows, const char *path)
     header.has_queries = false;
     struct trace_writer *writer = trace_writer_open(path, &header, &why);
     assert_non_null(writer);
-    trace_frame_init(&frame);
     frame.steps = 2;
     make_check(trace_frame_reserve(&header, &frame, &why) &&
                    trace_rows_reserve(&frame.rows, 40, &why),

@@ -28,7 +28,7 @@ static void reserve_frame(const struct trace_header *header, struct trace_frame 
                           uint32_t steps, uint32_t units)
 {
     struct error why;
-    trace_frame_init(frame);
+    *frame = (struct trace_frame){0};
     frame->steps = steps;
     make_check(trace_frame_reserve(header, frame, &why), &why);
     make_check(trace_rows_reserve(&frame->rows, units, &why), &why);
@@ -65,14 +65,13 @@ static void pages_worked_by_hand(void **state)
     };
     struct trace_header header = header_of_one_head(16);
     struct trace_frame frame;
-    struct retrieval_buffer buffer;
+    struct retrieval_buffer buffer = {0};
     reserve_frame(&header, &frame, 1, 8);
     frame.rows.start[1] = 8;
     memcpy(frame.rows.units, units, sizeof units);
     memcpy(frame.rows.mass, mass, sizeof mass);
     frame.born[0] = 0;
     frame.tail[0] = .0625f;
-    retrieval_buffer_init(&buffer);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error why;
         struct demand demand;
@@ -164,10 +163,9 @@ static void more_noise_costs_more_mass(void **state)
     static bool asked[UNITS];
     struct trace_header header = header_of_one_head(UNITS);
     struct trace_frame frame;
-    struct retrieval_buffer buffer;
+    struct retrieval_buffer buffer = {0};
     float before = INFINITY;
     uint32_t tail = 0;
-    retrieval_buffer_init(&buffer);
     make_equal_rows(&header, &frame);
     for (size_t i = 0; i < sizeof noises / sizeof *noises; i++) {
         struct retrieval_error error = {1, noises[i], .9};
@@ -191,8 +189,8 @@ static void errors_last_as_long_as_they_should(void **state)
     struct retrieval_buffer buffer, again;
     static bool first[UNITS], second[UNITS];
     const struct retrieval_error lasts = {1, 1, 1}, half = {1, 1, .5}, drawn = {1, 1, 0};
-    retrieval_buffer_init(&buffer);
-    retrieval_buffer_init(&again);
+    buffer = (struct retrieval_buffer){0};
+    again = (struct retrieval_buffer){0};
     make_equal_rows(&header, &frame);
     assert_int_equal(count_common(&frame, &lasts, 5, &buffer), WANTED);
     uint32_t some = count_common(&frame, &half, 5, &buffer);
@@ -214,7 +212,7 @@ static void check_random(const struct trace_header *header, const struct trace_f
 {
     struct error why;
     struct demand truth, demand;
-    struct demand_buffer own;
+    struct demand_buffer own = {0};
     bool seen[64] = {false}, first[64] = {false};
     uint32_t page = 1 + (uint32_t)gsl_rng_uniform_int(random, 7);
     struct retrieval_error error = {page, 3 * gsl_rng_uniform(random), gsl_rng_uniform(random)};
@@ -224,7 +222,6 @@ static void check_random(const struct trace_header *header, const struct trace_f
     struct demand_shape shape = retrieval_shape(&single, page);
     uint32_t head = (uint32_t)gsl_rng_uniform_int(random, header->kv_heads), known = 0;
     uint32_t step = (uint32_t)gsl_rng_uniform_int(random, frame->steps), outside, pages = 0;
-    demand_buffer_init(&own);
     make_check(demand_from_frame(header, frame, head, step, &shape, &own, &truth, &why), &why);
     make_check(
         demand_from_retrieval(header, frame, head, step, &shape, &error, buffer, &demand, &why),
@@ -256,17 +253,15 @@ static void demands_of_random_rows_are_whole(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
         struct error why;
-        struct trace_frame frame;
-        struct retrieval_buffer buffer;
+        struct trace_frame frame = {0};
+        struct retrieval_buffer buffer = {0};
         struct trace_header header = make_header();
         gsl_rng *random = random_stream(seed, "test.retrieval", 0, &why);
         make_check(random != NULL, &why);
         header.context = header.units = 20 + (uint32_t)gsl_rng_uniform_int(random, 44);
         header.keep = 1 + (uint32_t)gsl_rng_uniform_int(random, header.units);
-        trace_frame_init(&frame);
         frame.tile = frame.layer = frame.sequence = 0;
         make_frame(&header, &frame, random);
-        retrieval_buffer_init(&buffer);
         for (uint32_t i = 0; i < 8; i++) {
             check_random(&header, &frame, random, &buffer);
         }

@@ -53,7 +53,7 @@ static void fill_hand_frame(const struct trace_header *header, struct trace_fram
 static void make_hand_trace(const char *path, uint32_t steps)
 {
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.layers = header.sequences = 1;
     header.head_dim = 2;
@@ -64,7 +64,6 @@ static void make_hand_trace(const char *path, uint32_t steps)
     header.steps_per_tile = 3;
     struct trace_writer *writer = trace_writer_open(path, &header, &why);
     make_check(writer != NULL, &why);
-    trace_frame_init(&frame);
     for (frame.tile = 0; frame.tile < trace_tiles(&header); frame.tile++) {
         fill_hand_frame(&header, &frame);
         make_check(trace_writer_put(writer, &frame, &why), &why);
@@ -215,7 +214,7 @@ static void recall_worked_by_hand(void **state)
     char path[64];
     struct error why;
     struct trace_stats stats;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.layers = header.sequences = header.steps = header.steps_per_tile = 1;
     header.head_dim = 2;
@@ -226,7 +225,6 @@ static void recall_worked_by_hand(void **state)
     struct trace_writer *writer =
         trace_writer_open(make_path(folder, "x.swt", path), &header, &why);
     make_check(writer != NULL, &why);
-    trace_frame_init(&frame);
     fill_hand_frame(&header, &frame);
     make_check(trace_rows_reserve(&frame.approximate, 5, &why), &why);
     memcpy(frame.approximate.start, (uint32_t[]){0, 3, 5}, 3 * sizeof(uint32_t));
@@ -261,12 +259,10 @@ static void remember(const struct trace *trace, uint32_t sequence, uint32_t laye
                      uint32_t query_head, struct past *past)
 {
     struct error why;
-    struct trace_frame frame;
-    struct demand_buffer buffer;
+    struct trace_frame frame = {0};
+    struct demand_buffer buffer = {0};
     const struct trace_header *header = trace_header(trace);
     struct demand_shape shape = demand_shape(header, WANTED, header->sinks, header->recent);
-    trace_frame_init(&frame);
-    demand_buffer_init(&buffer);
     for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
         make_check(trace_read(trace, sequence, tile, layer, &frame, &why), &why);
         for (uint32_t s = 0; s < frame.steps; s++) {

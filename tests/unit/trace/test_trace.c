@@ -50,8 +50,8 @@ static void check_round_trip(const struct trace_header *header, uint64_t seed)
     assert_string_equal(trace_header(trace)->source, header->source);
     assert_string_equal(trace_path(trace), path);
     gsl_rng *random = random_stream(seed, "test.trace", 0, &why);
-    trace_frame_init(&drawn);
-    trace_frame_init(&read);
+    drawn = (struct trace_frame){0};
+    read = (struct trace_frame){0};
     for (uint32_t sequence = 0; sequence < header->sequences; sequence++) {
         for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
             for (uint32_t layer = 0; layer < header->layers; layer++) {
@@ -204,14 +204,13 @@ static size_t memory_to_read(uint32_t steps)
 {
     char path[64];
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.steps = steps;
     header.layers = header.sequences = 1;
     make_trace(&header, make_path(folder, "x.swt", path), 4);
     struct mallinfo2 before = mallinfo2();
     struct trace *trace = trace_open(path, &why);
-    trace_frame_init(&frame);
     for (uint32_t tile = 0; tile < trace_tiles(&header); tile++) {
         make_check(trace_read(trace, 0, tile, 0, &frame, &why), &why);
     }

@@ -124,9 +124,8 @@ static void a_trace_made_from_the_description_is_read(void **state)
     for (uint32_t codec = 0; codec < 2; codec++) {
         hand_trace(path, hand_fields, "{}", codec, (uint32_t)payload.size,
                    codec == 1 ? &packed : &payload);
-        struct trace_frame frame;
+        struct trace_frame frame = {0};
         struct trace *trace = trace_open(path, &why);
-        trace_frame_init(&frame);
         make_check(trace != NULL && trace_read(trace, 0, 0, 0, &frame, &why), &why);
         const struct trace_header *header = trace_header(trace);
         assert_int_equal(header->query_heads, 2);

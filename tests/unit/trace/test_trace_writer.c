@@ -99,12 +99,11 @@ static void the_writer_refuses_what_a_reader_would(void **state)
     make_path(folder, "x.swt", path);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error why;
-        struct trace_frame frame;
+        struct trace_frame frame = {0};
         struct trace_header header = make_header();
         gsl_rng *random = random_stream(6, "test.trace", i, &why);
         struct trace_writer *writer = trace_writer_open(path, &header, &why);
         make_check(writer != NULL && random != NULL, &why);
-        trace_frame_init(&frame);
         make_frame(&header, &frame, random);
         cases[i].spoil(&frame);
         assert_false(trace_writer_put(writer, &frame, &why));
@@ -138,7 +137,7 @@ static void one_frame_too_many_is_refused(void **state)
     (void)state;
     char path[64];
     struct error why;
-    struct trace_frame frame;
+    struct trace_frame frame = {0};
     struct trace_header header = make_header();
     header.sequences = header.layers = 1;
     header.steps = 4;
@@ -146,7 +145,6 @@ static void one_frame_too_many_is_refused(void **state)
     struct trace_writer *writer =
         trace_writer_open(make_path(folder, "x.swt", path), &header, &why);
     make_check(writer != NULL && random != NULL, &why);
-    trace_frame_init(&frame);
     make_frame(&header, &frame, random);
     make_check(trace_writer_put(writer, &frame, &why), &why);
     assert_false(trace_writer_put(writer, &frame, &why));
@@ -172,10 +170,9 @@ static void a_full_disk_keeps_the_old_trace(void **state)
     getrlimit(RLIMIT_FSIZE, &all);
     for (rlim_t room = 0; room < before.size; room += 50) {
         bool ok = true;
-        struct trace_frame frame;
+        struct trace_frame frame = {0};
         gsl_rng *random = random_stream(8, "test.trace", 0, &why);
         some = (struct rlimit){room, all.rlim_max};
-        trace_frame_init(&frame);
         setrlimit(RLIMIT_FSIZE, &some);
         struct trace_writer *writer = trace_writer_open(path, &header, &why);
         for (uint32_t number = 0; writer != NULL && ok && number < 8; number++) {
