@@ -198,26 +198,13 @@ static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *conte
 {
     const struct planning *planning = context;
     struct search *search = planning_line(planning, line);
-    if (!winner_is(planning, search)) {
-        return 0;
+    uint32_t found = values[0] = search->found;
+    if (!winner_is(planning, search) || search->depth[found] != SEARCH_WHOLE) {
+        return winner_is(planning, search);
     }
-    bool whole = search->depth[search->found] == SEARCH_WHOLE;
-    values[0] = whole ? search->breaks : search->found;
-    search->breaks = PLANNING_NONE;
-    return values[0] != PLANNING_NONE;
-}
-
-static uint32_t planning_next_draws(uint32_t line, uint32_t *values, void *context)
-{
-    const struct planning *planning = context;
-    struct search *search = planning_line(planning, line);
-    uint32_t found = search->found;
-    if (!winner_is(planning, search) || search->depth[found] != SEARCH_WHOLE ||
-        search->drawn == found) {
-        return 0;
-    }
+    bool open = search->grid.violation[found] == 0 && search->drawn != found;
     search->drawn = found;
-    return capacity_draws(&search->results[found], search->grid.count, values);
+    return open ? capacity_draws(&search->results[found], search->grid.count, values) : 0;
 }
 
 /* A value that the scenario refuses was typed into the axis. */
@@ -241,11 +228,7 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     struct search *search = planning_line(planning, line);
     (void)why;
     bool draws = value >= search->grid.count;
-    bool breaks = draws && targets_violation(&planning->options.targets, result) > TARGET_AMPLE;
-    if (planning->depth == SEARCH_DRAWS) {
-        search->breaks = breaks ? value : search->breaks;
-    }
-    if (planning->depth == SEARCH_DRAWS || (draws && !breaks)) {
+    if (draws && targets_violation(&planning->options.targets, result) <= TARGET_AMPLE) {
         return true;
     }
     if (draws) {
@@ -554,15 +537,11 @@ static bool run_rounds(struct planning *planning, enum search_depth depth,
                        uint32_t (*next)(uint32_t line, uint32_t *values, void *context),
                        struct error *why)
 {
-    struct targets targets = planning->options.targets;
     bool rough = planning->options.rough;
-    for (uint32_t i = 0; depth == SEARCH_DRAWS && i < targets.count; i++) {
-        targets.all[i].bound *= targets.all[i].at_most ? 1 + TARGET_AMPLE : 1 - TARGET_AMPLE;
-    }
-    struct stream_question question =
-        targets_question(&targets, depth != SEARCH_BRIEF ? (rough ? 2 * STREAM_USUAL : STREAM_MOST)
-                                   : rough               ? STREAM_FEWEST
-                                                         : STREAM_USUAL);
+    struct stream_question question = targets_question(
+        &planning->options.targets, depth != SEARCH_BRIEF ? (rough ? 2 * STREAM_USUAL : STREAM_MOST)
+                                    : rough               ? STREAM_FEWEST
+                                                          : STREAM_USUAL);
     struct rounds rounds = planning_rounds_of(planning);
     rounds.question = planning->is_stream && depth != SEARCH_WHOLE ? &question : NULL;
     rounds.next = next;
@@ -586,8 +565,6 @@ static bool planning_search(struct planning *planning, struct error *why)
         good = run_rounds(planning, SEARCH_LONG, planning_next_long, why);
         if (good && winner_is(planning, winner) && needs_whole(planning)) {
             good = run_rounds(planning, SEARCH_WHOLE, planning_next_whole, why) &&
-                   run_rounds(planning, SEARCH_DRAWS, planning_next_draws, why) &&
-                   run_rounds(planning, SEARCH_WHOLE, planning_next_whole, why) &&
                    run_rounds(planning, SEARCH_BRIEF, planning_next, why);
         }
     }
@@ -622,7 +599,7 @@ static bool begin_all(struct planning *planning, struct error *why)
         struct search *search = &planning->searches[i];
         search->candidate = &planning->candidates[i];
         search->targets = planning->options.targets;
-        search->found = search->nearest = search->drawn = search->breaks = PLANNING_NONE;
+        search->found = search->nearest = search->drawn = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
                search_begin(search, &planning->candidates[i], &planning->options,
                             planning->is_stream, why);

@@ -41,9 +41,8 @@ struct planning_options {
 };
 
 /* How long the server of a load was watched: as briefly as tells most loads, as long as it takes to tell
- * whether this one holds, or as `simulate` does. Other draws (capacity.h) are asked until it is known whether they
- * break the answer; one that does is run whole. */
-enum search_depth { SEARCH_BRIEF, SEARCH_LONG, SEARCH_DRAWS, SEARCH_WHOLE };
+ * whether this one holds, or as `simulate` does. */
+enum search_depth { SEARCH_BRIEF, SEARCH_LONG, SEARCH_WHOLE };
 
 /* The search of one candidate. Values are numbered by preference, best first. */
 struct search {
@@ -61,7 +60,6 @@ struct search {
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
     uint32_t drawn;          /* the value that was asked in other draws; or PLANNING_NONE */
-    uint32_t breaks;         /* a draw in which it seems to miss a limit; or PLANNING_NONE */
 };
 
 struct planning {
