@@ -21,7 +21,6 @@ static const char *const expected[] = {
     [SERVER_VALUE_LENGTH] = "a whole number above 0, or auto",
     [SERVER_VALUE_SHARE] = "a share above 0 and at most 1",
     [SERVER_VALUE_SWITCH] = "true or false",
-    [SERVER_VALUE_SWITCH_OFF] = "true or false",
     [SERVER_VALUE_BYTES] = "a number above 0",
     [SERVER_VALUE_WORD] = "a word",
     [SERVER_VALUE_JSON] = "an object in JSON",
@@ -34,8 +33,7 @@ const char *server_setting_expected(const struct server_option *option)
 
 bool server_setting_is_switch(const struct server_option *option)
 {
-    return option->value == SERVER_VALUE_SWITCH || option->value == SERVER_VALUE_SWITCH_OFF ||
-           node_get(option->words, "[Tt]rue") != NULL;
+    return option->value == SERVER_VALUE_SWITCH || node_get(option->words, "[Tt]rue") != NULL;
 }
 
 /* Refuse the value, unless an override replaces it. */
@@ -202,7 +200,6 @@ static void take_stated(const struct server_option *option, const char *value,
         invalid(option, value, expected[option->value], said);
     } else if (server_setting_is_switch(option)) {
         bool plain = option->yes == NULL && option->no == NULL;
-        on = on == (option->value == SERVER_VALUE_SWITCH);
         const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;
         put(option, option->sets, set != NULL ? set : "", said);
     } else if (option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME) {

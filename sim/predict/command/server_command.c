@@ -238,8 +238,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     }
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     /* A word behind a switch, or a second one, is no value if it may hold options. */
-    bool takes = fnmatch("enable_*", word, 0) != 0 && fnmatch("disable_*", word, 0) != 0 &&
-                 fnmatch("no_*", word, 0) != 0;
+    bool takes = fnmatch("@(enable|disable|no|skip|trust|use)_*", word, FNM_EXTMATCH) != 0;
     while (!read && (takes || !may_be_options(said->program, *rest)) &&
            next_value(rest, value, sizeof value)) {
         takes = false;
@@ -478,9 +477,7 @@ static const char *behind_image(const struct server_program *program, const char
          behind = is_option(word)) {
         if (may_be_image(program, word, behind)) {
             const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
-            bool shell = fnmatch("bash *", next, 0) == 0 || fnmatch("sh *", next, 0) == 0 ||
-                         fnmatch("/bin/*sh *", next, 0) == 0;
-            return shell ? NULL : at;
+            return fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
         }
     }
     return NULL;
@@ -681,18 +678,16 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         bool list = fnmatch("for [!(]* in *[!:]", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
                     fnmatch("[A-Za-z_]*() {*", at, 0) == 0 || fnmatch("function *{*", at, 0) == 0;
         list = list || opens;
-        if (list || *at == '{' || fnmatch("while *", at, 0) == 0 ||
-            fnmatch("until *", at, 0) == 0) {
+        if (list || *at == '{' || fnmatch("@(while|until) *", at, FNM_EXTMATCH) == 0) {
             said->loops = said->loops << 1 | list;
         }
         size_t name = strcspn(at, " \t\v;&|{");
         said->names_function =
             strchr(at, '{') == NULL && (strncmp(at, "function ", 9) == 0 ||
                                         (name > 2 && strncmp(at + name - 2, "()", 2) == 0));
-        several = fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
-                  fnmatch("pdsh *", at, 0) == 0 || fnmatch("ansible *", at, 0) == 0 ||
+        several = fnmatch("@(xargs|parallel|pdsh|ansible) *", at, FNM_EXTMATCH) == 0 ||
                   (fnmatch("srun *", at, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0) ||
-                  ((fnmatch("mpirun *", at, 0) == 0 || fnmatch("mpiexec *", at, 0) == 0) &&
+                  (fnmatch("@(mpirun|mpiexec) *", at, FNM_EXTMATCH) == 0 &&
                    strstr(at, "llmapi-launch") == NULL && slurm_tasks(at, end, 0) != 0);
     }
     return several || said->loops > 0;

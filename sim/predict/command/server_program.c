@@ -16,9 +16,8 @@ static const char folder[] = "engines/commands", suffix[] = "yaml";
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-static const char *const value_words[] = {"none",   "text",  "name",   "whole",
-                                          "length", "share", "switch", "switch-off",
-                                          "bytes",  "word",  "json",   NULL};
+static const char *const value_words[] = {"none",   "text",  "name", "whole", "length", "share",
+                                          "switch", "bytes", "word", "json",  NULL};
 
 /* A row, and what is read by code of its own. */
 struct option_read {
@@ -56,7 +55,6 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("once", TEXTS, program_read, program.once),
     NODE_FIELD("fails", TEXTS, program_read, program.fails),
     NODE_FIELD("says", NODE, program_read, program.says),
-    NODE_FIELD("unread", TEXTS, program_read, program.unread),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
     NODE_FIELD("versions", TEXTS, program_read, program.versions),
     NODE_FIELD("units", NODE, program_read, program.units),

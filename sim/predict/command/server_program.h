@@ -16,10 +16,9 @@ enum server_value {
     SERVER_VALUE_LENGTH, /* a whole number; or auto, which says nothing */
     SERVER_VALUE_SHARE,
     SERVER_VALUE_SWITCH,
-    SERVER_VALUE_SWITCH_OFF, /* the opposite of what it is called after */
-    SERVER_VALUE_BYTES,      /* a number of units of memory */
-    SERVER_VALUE_WORD,       /* one of the row's words */
-    SERVER_VALUE_JSON,       /* an object: each key is an option "SETS.KEY" of its own */
+    SERVER_VALUE_BYTES, /* a number of units of memory */
+    SERVER_VALUE_WORD,  /* one of the row's words */
+    SERVER_VALUE_JSON,  /* an object: each key is an option "SETS.KEY" of its own */
 };
 
 enum { SERVER_KEY = 32 }; /* bytes of a key that an option sets */
@@ -62,7 +61,6 @@ struct server_program {
     const struct node *once;      /* in lines that each of its processes has once, in their order */
     const struct node *fails;     /* and in a line that says why it failed */
     const struct node *says;      /* a map of texts in a line, and the keys that each sets */
-    const struct node *unread;    /* in a line of its log, which is not read */
     const struct node *units;     /* a map of units behind a number */
     uint64_t block;               /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor;         /* its tensor_parallel counts all GPUs */

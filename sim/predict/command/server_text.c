@@ -270,12 +270,7 @@ static bool read_log(struct server_text *said, const char *line)
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
-        if (server_program_after(program->unread, line) != NULL) {
-            error_expect(
-                server_text_refuse(said, "logs of %s are not read", program->title),
-                "its command alone, and --set kv_pool_tokens=N, the last number that it logs "
-                "for 'max tokens in paged KV cache'");
-        } else if (rest != NULL) {
+        if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
             if (log_settings_open(said, line, false)) {

@@ -73,8 +73,7 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
         }
         return true;
     }
-    while (fnmatch("export *", at, 0) == 0 || fnmatch("readonly *", at, 0) == 0 ||
-           fnmatch("declare *", at, 0) == 0 || *at == '-') {
+    while (fnmatch("@(export|readonly|declare) *", at, FNM_EXTMATCH) == 0 || *at == '-') {
         at += strcspn(at, " \t\v");
         at += strspn(at, " \t\v");
     }
@@ -258,9 +257,8 @@ static void follow(struct server_text *said, const char *command, bool certain)
         in->depth += in->until[0] != '\0';
     }
     certain = certain && in->depth == 0 && said->branches == 0 && said->loops == 0;
-    if (is_among(word, " eval ") ||
-        (is_among(word, " source . ") && fnmatch("*activate*", at, 0) != 0 &&
-         fnmatch("*conda.sh*", at, 0) != 0)) {
+    if (is_among(word, " eval ") || (is_among(word, " source . ") &&
+                                     fnmatch("*@(activate|conda.sh)*", at, FNM_EXTMATCH) != 0)) {
         in->others = true;
         for (int i = 0; i < in->count; i++) {
             in->all[i].known = false;

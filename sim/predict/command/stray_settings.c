@@ -77,7 +77,6 @@ static bool may_be(const struct server_option *option, const char *value, bool n
     case SERVER_VALUE_JSON:
         return named && value[0] == '{';
     case SERVER_VALUE_SWITCH:
-    case SERVER_VALUE_SWITCH_OFF:
         return strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0;
     case SERVER_VALUE_WORD:
         for (size_t i = 0; !named && i < option->words->count; i++) {

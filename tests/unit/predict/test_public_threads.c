@@ -573,7 +573,7 @@ static const struct {
     {"a log of TensorRT-LLM", "log",
      "trtllm-serve m\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 24.35 GiB for max tokens in paged KV cache "
      "(199488).\n",
-     "log:2: logs of TensorRT-LLM are not read\n  expected: its command alone, and --set kv_pool_tokens=N"},
+     "log:2: '[TensorRT-LLM]': its logs are not read, but its command is, and --set kv_pool_tokens=N"},
     {"SGLang's usual settings", "log", ARGS "swa_full_tokens_ratio=0.8)",
      "model=m system=sglang engine=sglang-0."},
     {"another share of windows", "log", ARGS "swa_full_tokens_ratio=0.2)",
