@@ -344,10 +344,9 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
     text_append(text, ADVISE_SENTENCE, "%s", *before == ';' ? "." : "");
 }
 
-/* No form holds the rate: the one that comes nearest, and whether more servers would help. */
+/* No form holds the rate: the one that comes nearest. */
 static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verdict)
 {
-    static const double hardly = 0.05; /* of a first token, in the queue */
     const struct fleet_form *nearest = NULL;
     char text[ADVISE_SENTENCE] = "";
     text_append(text, sizeof text,
@@ -359,15 +358,8 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
         nearest = fleet_misses(form) != NULL && nearer ? form : nearest;
     }
     if (nearest != NULL) {
-        const struct result *misses = fleet_misses(nearest);
-        bool runs = nearest->alone != ALONE_MISSES &&
-                    result_cell(misses, COLUMN(queue_grows))->integer == 0 &&
-                    result_number(misses, COLUMN(queue_ms)) <=
-                        hardly * result_number(misses, COLUMN(ttft_ms));
         text_append(text, sizeof text, "; nearest: ");
         say_missing(fleet, nearest, text);
-        text_append(text, sizeof text, "%s",
-                    runs ? "; its requests hardly wait, so that more servers hardly help" : "");
     }
     frame_textf(verdict, VERDICT_run, "%s.", text);
 }
