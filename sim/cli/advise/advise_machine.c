@@ -116,9 +116,10 @@ static void put_rate(const struct advice *advice, const struct search *search, s
     if (whole) {
         frame_number(rows, DATA_at, rate.least);
     } else if (open) {
-        frame_textf(rows, DATA_at, ">%.3g", rate.least);
+        frame_textf(rows, DATA_at, ">%s", number_shown(UNIT_ROUGH, rate.least).text);
     } else {
-        frame_textf(rows, DATA_at, "%.3g–%.3g", rate.least, rate.most);
+        frame_textf(rows, DATA_at, "%s–%s", number_shown(UNIT_ROUGH, rate.least).text,
+                    number_shown(UNIT_ROUGH, rate.most).text);
     }
     frame_number(rows, DATA_rate, rate.least);
     frame_number(rows, DATA_misses_at, whole ? next : open ? (double)NAN : rate.most);

@@ -463,10 +463,12 @@ static void say_interval(const struct search *search, char text[ADVISE_SENTENCE]
 {
     struct search_interval rate = search_interval(search);
     if (isinf(rate.most)) {
-        text_append(text, ADVISE_SENTENCE, ": at least %.3g requests a second", rate.least);
+        text_append(text, ADVISE_SENTENCE, ": at least %s requests a second",
+                    number_shown(UNIT_ROUGH, rate.least).text);
     } else {
-        text_append(text, ADVISE_SENTENCE, ": %.3g to %.3g requests a second", rate.least,
-                    rate.most);
+        text_append(text, ADVISE_SENTENCE, ": %s to %s requests a second",
+                    number_shown(UNIT_ROUGH, rate.least).text,
+                    number_shown(UNIT_ROUGH, rate.most).text);
     }
 }
 

@@ -92,7 +92,8 @@ bool search_is_close(const struct search *search, uint32_t value);
 uint32_t search_next_miss(const struct search *search);
 
 /* Is the value found the answer of `simulate`, too? Of loads of a stream only a winner's is; others lie in an
- * interval: short runs hold its `least`, and clearly miss its `most` (infinity: nothing does, as far as was tried).
+ * interval: short runs hold a tenth more than its `least`, and clearly miss a tenth less than its `most`
+ * (infinity: nothing does, as far as was tried).
  * In the axis' unit; both are the value found if it is the answer. There is one. */
 bool search_is_whole(const struct search *search);
 struct search_interval {

@@ -49,10 +49,12 @@ bool search_is_whole(const struct search *search)
     return search->depth == NULL || search->depth[search->found] == SEARCH_WHOLE;
 }
 
+/* A short run may be off by this share of a figure, and of a load that it holds or misses. (Assumed.) */
+static const double short_run = 0.1;
+
 /* Does a value miss a target by more than a short run is off? */
 static bool clearly_misses(const struct search *search, uint32_t value)
 {
-    static const double short_run = 0.1;
     bool grows = result_number(&search->results[value], COLUMN(queue_grows)) > 0;
     return search->grid.violation[value] > (grows ? 0 : short_run);
 }
@@ -69,7 +71,7 @@ struct search_interval search_interval(const struct search *search)
         value--;
     }
     double most = value > 0 ? search_value(search, value - 1)->number : INFINITY;
-    return (struct search_interval){least, most};
+    return (struct search_interval){least / (1 + short_run), most * (1 + short_run)};
 }
 
 enum tie searches_tie(const struct search *a, const struct search *b)
