@@ -25,6 +25,14 @@ uint32_t engine_step_rows(const struct setup *setup, uint32_t sequences)
     return rows > sequences ? (uint32_t)rows : sequences;
 }
 
+bool engine_step_launched(const struct setup *setup, uint64_t sequences)
+{
+    const struct setup_engine *engine = &setup->engine;
+    uint64_t sized = engine->size_count > 0 ? engine->sizes[engine->size_count - 1].to : 0;
+    uint64_t captured = engine->most_rows > 0 ? engine->most_rows : sized;
+    return engine->launches || (captured > 0 && sequences > captured);
+}
+
 /* A kernel of decode attention has finished when its longest sequence has: it takes as long as if
  * all were longer than their mean by this share of the way to the longest. LLMServingSim's tables of
  * uneven batches (profiler/perf, skew.csv) on an RTX 4090 and an RTX PRO 6000 Server, vLLM 0.19.0;
@@ -72,7 +80,8 @@ double engine_step_waits_ns(const struct setup *setup, const struct engine_step_
 
 void engine_step_add(const struct setup *setup, uint32_t sequences, struct timing *timing)
 {
-    double launch = setup->engine.launches ? engine_step_launch_ns(setup, TRUST_UNSEEN) : 0;
+    bool launched = engine_step_launched(setup, sequences);
+    double launch = launched ? engine_step_launch_ns(setup, TRUST_UNSEEN) : 0;
     const struct engine_step_cpu cpu = {.sequences = sequences, .launch_ns = launch};
     int64_t sum = 0;
     for (uint32_t s = 0; s < timing->steps; s++) {

@@ -25,6 +25,10 @@ bool engine_step_pads(const struct setup *setup);
  * engine has captured, and the rows beyond visit experts, too. `sequences` if no graph holds so many. */
 uint32_t engine_step_rows(const struct setup *setup, uint32_t sequences);
 
+/* Does the CPU launch a step in which `sequences` decode kernel by kernel? Without CUDA graphs, or where
+ * none holds so many. */
+bool engine_step_launched(const struct setup *setup, uint64_t sequences);
+
 /* The tokens that `sequences` of this mean length attend to if the longest has `longest`, where the
  * engine's kernel attends to all of them at once. */
 double engine_step_tokens(const struct setup *setup, double sequences, double mean, double longest);

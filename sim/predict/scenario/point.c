@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/name.h"
 #include "decode/mechanism_values.h"
+#include "decode/time/engine_step.h"
 #include "decode/time/pipeline.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
@@ -154,12 +155,12 @@ bool point_launches(const struct point *point, bool prompts)
            (prompts && point->engine.path.prompts_launched);
 }
 
-uint64_t point_captured(const struct point *point)
+/* Are kernels launched one by one in some step beside those of prompts? */
+static bool launches_decodes(const struct point *point, bool serves)
 {
-    const struct setup_engine *engine = &point->setup.engine;
-    uint64_t sized = engine->size_count > 0 ? engine->sizes[engine->size_count - 1].to : 0;
-    uint64_t most = engine->most_rows > 0 ? engine->most_rows : sized;
-    return most < point->workload.sequences ? most : 0;
+    const struct setup *setup = &point->setup;
+    return setup->engine.runs &&
+           engine_step_launched(setup, serves ? point->workload.sequences : setup->batch);
 }
 
 size_t point_curves(const struct point *point, enum curve_id *ids)
@@ -168,7 +169,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     bool serves = point_serves(point);
     struct pipeline_beside beside = {
         .prompts = serves,
-        .launches = serves && (point_launches(point, true) || point_captured(point) > 0),
+        .launches = (serves && point_launches(point, true)) || launches_decodes(point, serves),
         .copies = serves && mechanisms_host_prefixes(m),
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {

@@ -100,9 +100,6 @@ uint32_t point_joined_ranks(const struct point *point);
  * with or without prompts. */
 bool point_launches(const struct point *point, bool prompts);
 
-/* The most decodes of a step that a CUDA graph holds: the engine's own, or as stated. 0: it holds all. */
-uint64_t point_captured(const struct point *point);
-
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);
 

@@ -25,8 +25,7 @@ struct step_cost {
     struct serving_ways ways;        /* of a GPU's copies */
     double fetch_rate;               /* bytes a second, alone on it; 0 if half is NULL */
     double launch_ns;                /* of the CPU, for all kernels of a step without graphs */
-    bool launches[2];                /* of a step without and with prompts */
-    uint64_t graph_sequences;        /* more of them have no graph; 0: all have one */
+    bool prompts_launched;           /* one by one, in a step with prompts */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
     struct surface *products;            /* of prompts, by the rows of a rank */
@@ -256,13 +255,9 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->passes = point_passes(point);
     cost->ranks = point_joined_ranks(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
-    cost->launches[false] = point_launches(point, false);
-    cost->launches[true] = point_launches(point, true);
-    cost->graph_sequences = point_captured(point);
-    if (cost->launches[true] || cost->graph_sequences > 0) {
-        struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
-        cost->launch_ns = engine_step_launch_ns(setup, &ignored);
-    }
+    cost->prompts_launched = point_launches(point, true);
+    cost->launch_ns =
+        engine_step_launch_ns(setup, TRUST_UNSEEN); /* add_overhead() counts it as assumed */
     /* The engine's kernel takes the decodes of a step in the call of its prompts only over KV of 16 bits that
      * stays whole in HBM: systems that select or offload, MLA and KV of fewer bits have kernels of their own. */
     cost->one_call = point->engine.path.one_call &&
@@ -418,8 +413,8 @@ static double add_overhead(struct step_cost *cost, const struct step_load *load,
                            const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
-    bool launched = cost->launches[load->chunk_count > 0] ||
-                    (cost->graph_sequences > 0 && load->decodes > cost->graph_sequences);
+    bool launched = engine_step_launched(cost->setup, load->decodes) ||
+                    (load->chunk_count > 0 && cost->prompts_launched);
     double launch_ns = launched ? cost->launch_ns : 0;
     struct engine_step_cpu cpu = {load->decodes + chunks, launch_ns, load->copies_ns, load->alone};
     double gpu_ns = decode->ns + added->ns;

@@ -323,7 +323,8 @@ static void engines_differ_in_the_order_of_prompts(void **state)
         const struct server_engine engine = engine_of(*name);
         const struct server_path *path = &engine.path;
         bool none = strcmp(*name, "none") == 0;
-        bool early = strcmp(*name, "vllm-0.8") == 0 || strcmp(*name, "vllm-0.12") == 0;
+        bool early = strcmp(*name, "vllm-0.8") == 0 || strcmp(*name, "vllm-0.11") == 0 ||
+                     strcmp(*name, "vllm-0.12") == 0;
         assert_int_equal(path->overlaps, !none && !early);
         assert_int_equal(path->prompt_token_ns > 0, !none);
         assert_int_equal(path->prompts_alone, strncmp(*name, "sglang", 6) == 0);
