@@ -105,6 +105,15 @@ static const struct {
      "prompt_adapters=None, model='/root/llm/cohere/c4ai-command-a-03-2025', task='auto', tokenizer=None)\n",
      "model=/root/llm/cohere/c4ai-command-a-03-2025 system=vllm engine=vllm-0.8 tensor_parallel=2 max_sequences=1 "
      "hbm_usable=0.95"},
+    {"vllm-project/vllm #16777, its arguments to the end", "log",
+     "INFO 04-17 19:48:21 [api_server.py:1035] args: Namespace(model_tag='m', config='', lora_modules=None, "
+     "model='m', num_lookahead_slots=0, disable_sliding_window=False, rope_theta=None, hf_overrides=None, "
+     "enable_lora=False, max_loras=1, max_lora_rank=16, lora_extra_vocab_size=256, lora_dtype='auto', "
+     "long_lora_scaling_factors=None, max_cpu_loras=None, max_prompt_adapters=1, max_prompt_adapter_token=0, "
+     "num_scheduler_steps=1, scheduler_delay_factor=0.0, enable_chunked_prefill=None, max_num_partial_prefills=1, "
+     "spec_decoding_acceptance_method='rejection_sampler', worker_cls='auto', worker_extension_cls='', "
+     "scheduler_cls='vllm.core.scheduler.Scheduler', cuda_graph_sizes=[512], max_num_seqs=8)\n",
+     "model=m system=vllm max_sequences=8"},
     {"vllm-project/vllm #28228", "command",
      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 \\\n"
      "      vllm serve cyankiwi/Kimi-Linear-48B-A3B-Instruct-AWQ-4bit \\\n"

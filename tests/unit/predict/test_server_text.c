@@ -172,6 +172,11 @@ static const struct {
     {"sizes of graphs in a list",
      "server_args=ServerArgs(model_path='m', cuda_graph_bs=[1, 2, 16, 4], tp_size=2)",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 graph_sequences=16@1"},
+    {"defaults of parts that are off, as an older version has them",
+     "server_args=ServerArgs(model_path='m', max_loras_per_batch=8, lora_backend='triton', ds_heavy_channel_num=32, "
+     "ep_dispatch_algorithm='static', eplb_algorithm='auto', cuda_graph_max_bs=160, cuda_graph_bs=[1, 2, 160], "
+     "disaggregation_mode='null', disaggregation_prefill_pp=1, num_reserved_decode_tokens=512, tp_size=2)",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 graph_sequences=160@1"},
     {"no graphs by an option", "sglang serve --model-path m --cuda-graph-backend-decode disabled",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
     {"quotes that a typesetter made, and that JSON escaped",
