@@ -72,9 +72,9 @@ static bool has_mark(const struct server_text *said, const char *from, const cha
 
 /* A line of the text. Columns are characters of UTF-8; a terminal's colours take none. */
 struct text_line {
-    const char *line, *next, *start; /* where the log's begins */
-    size_t length, columns, first;   /* those of the first line of a log's */
-    bool of_log, more;               /* it is one's, which may go on in the next */
+    const char *line, *next, *unmarked; /* the log's line from where no mark was sought yet */
+    size_t length, columns, first;      /* those of the first line of a log's */
+    bool of_log, more, marked; /* it is one's, which may go on in the next; it has a mark */
 };
 
 static bool next_text_line(const struct server_text *said, struct text_line *at)
@@ -89,7 +89,8 @@ static bool next_text_line(const struct server_text *said, struct text_line *at)
     }
     at->next = line + at->length + (line[at->length] == '\n');
     at->first = at->more ? at->first : at->columns;
-    at->start = at->more ? at->start : line;
+    at->unmarked = at->more ? at->unmarked : line;
+    at->marked = at->more && at->marked;
     at->of_log = at->more || begins_log_line(said, line);
     at->more = at->of_log && strchr("\n", *at->next) == NULL && !begins_log_line(said, at->next);
     return *line != '\0';
@@ -102,15 +103,19 @@ struct wraps {
 };
 
 /* Does the line go on in the next, and (`word`) maybe within a word? */
-static bool joins(const struct server_text *said, const struct wraps *wraps,
-                  const struct text_line *at, bool *word)
+static bool joins(const struct server_text *said, const struct wraps *wraps, struct text_line *at,
+                  bool *word)
 {
     bool room = at->columns + 1 + strcspn(at->next, " \n") <= wraps->width;
     char last = at->length > 0 ? at->line[at->length - 1] : ' ';
     *word = at->columns == (wraps->hard ? wraps->width : at->first) && last != ':' &&
             (last != ',' || isdigit((unsigned char)*at->next));
-    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next) &&
-                has_mark(said, at->start, at->line + at->length);
+    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next);
+    if (list && !at->marked) {
+        at->marked = has_mark(said, at->unmarked, at->line + at->length);
+        at->unmarked = at->next; /* no mark has a line's end in it */
+    }
+    list = list && at->marked;
     return at->more &&
            (list || (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !room));
 }

@@ -118,26 +118,49 @@ static const struct server_option *option_that_counts(const struct server_progra
     return option == NULL || option->harmless || model || other ? NULL : option;
 }
 
-/* What a setting at `word` of the line is; `bare`: without dashes, and `named` as above. */
-static enum stray_kind kind_of(const char *line, const char *word, bool bare, bool named)
+/* A line's kind holds for all its settings. That of a sentence, too. */
+struct stray_line {
+    const char *line, *end, *from, *stop; /* the sentence, whose end may be the line's: NULL */
+    bool log, shell, prose, passed, advised;
+};
+
+static void read_line(struct stray_line *in)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, compile_kinds);
-    const char *end = line + strlen(line), *from = line, *stop;
-    while ((stop = strstr(from, ". ")) != NULL && stop < word) { /* the sentence */
-        from = stop + 2;
+    in->end = in->line + strlen(in->line);
+    in->log = is_of_kind(LINE_LOG, in->line, in->end);
+    in->shell = !in->log && is_of_kind(LINE_SHELL, in->line, in->end);
+    in->prose = !in->log && !in->shell && is_of_kind(LINE_PROSE, in->line, in->end);
+    bool command =
+        !in->log && !in->shell && !in->prose && is_of_kind(LINE_COMMAND, in->line, in->end);
+    in->passed = command || strstr(in->line, "add_argument") != NULL ||
+                 strstr(in->line, "Received request") != NULL; /* whose prompt may say anything */
+}
+
+/* What the setting at `word`, behind all earlier ones of the line, is; `bare`: without dashes, and `named` as
+ * above. */
+static enum stray_kind kind_of(struct stray_line *in, const char *word, bool bare, bool named)
+{
+    const char *before = in->from;
+    if (before == NULL) {
+        read_line(in);
+        in->from = in->line;
+        in->stop = strstr(in->line, ". ");
     }
-    bool log = is_of_kind(LINE_LOG, line, end), shell = !log && is_of_kind(LINE_SHELL, line, end);
-    bool sentence = !log && !shell && is_of_kind(LINE_PROSE, line, end);
-    bool command = !log && !shell && !sentence && is_of_kind(LINE_COMMAND, line, end);
-    bool advised = *line == '|' || /* a table's row */
-                   (!shell && is_of_kind(LINE_ADVICE, from, stop != NULL ? stop : end));
-    return command || (log && advised) || strstr(line, "add_argument") != NULL ||
-                   strstr(line, "Received request") != NULL /* whose prompt may say anything */
-               ? STRAY_NONE
-               : advised                               ? STRAY_TOLD
-                 : bare && (named || log) && !sentence ? STRAY_LISTED
-                                                       : STRAY_STATED;
+    while (in->stop != NULL && in->stop < word) {
+        in->from = in->stop + 2;
+        in->stop = strstr(in->from, ". ");
+    }
+    if (in->from != before) {
+        const char *to = in->stop != NULL ? in->stop : in->end;
+        in->advised = *in->line == '|' || /* a table's row */
+                      (!in->shell && is_of_kind(LINE_ADVICE, in->from, to));
+    }
+    return in->passed || (in->log && in->advised)     ? STRAY_NONE
+           : in->advised                              ? STRAY_TOLD
+           : bare && (named || in->log) && !in->prose ? STRAY_LISTED
+                                                      : STRAY_STATED;
 }
 
 /* Keep it if it is new. An option of a command that lost its value stands outside it, too, unless the text
@@ -172,6 +195,7 @@ void stray_settings_find(struct server_text *said, const char *line)
         line += strcspn(line, "\v");
         line += strspn(line, " \t\v");
     }
+    struct stray_line in = {.line = line};
     char before = ' ';
     for (const char *word = line, *next; *word != '\0'; before = next[-1], word = next) {
         const char *name = word + strspn(word, "-"), *after = name + strspn(name, letters);
@@ -196,7 +220,7 @@ void stray_settings_find(struct server_text *said, const char *line)
             if (found.option != NULL) {
                 server_setting_copy(after, found.value, sizeof found.value);
                 found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
-                found.kind = kind_of(line, word, name == word, named);
+                found.kind = kind_of(&in, word, name == word, named);
                 keep_stray(said, found, named, before == '`');
             }
         }

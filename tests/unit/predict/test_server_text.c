@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -630,6 +631,30 @@ static void long_texts_are_read_whole(void **state)
     assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
 }
 
+/* Lines of a megabyte, one that is full of settings and a list that was wrapped, take no minutes. */
+static void long_lines_are_read_once(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    clock_t begun = clock();
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        FILE *in = tmpfile();
+        assert_non_null(in);
+        fputs(wrapped ? "INFO 11-29 12:00:00 [utils.py:1] non-default args: {'x': 1,\n" : "", in);
+        for (int i = 0; i < 30000; i++) {
+            fputs(wrapped
+                      ? "e=1, a=2, b=3, c=4, d=5, e=6, f=7, g=8, h=9, i=1, j=2, k=3, l=4, m=5,\n"
+                      : "we have max_num_seqs=3 here. And there max_model_len: 4096. ",
+                  in);
+        }
+        rewind(in);
+        bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
+        fclose(in);
+        assert_false(read);
+    }
+    assert_true((clock() - begun) / CLOCKS_PER_SEC < 30);
+}
+
 /* Each is compared with all known ones. */
 static void options_may_be_many(void **state)
 {
@@ -811,6 +836,7 @@ int main(void)
         cmocka_unit_test(keys_are_keys_with_their_lines),
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(long_texts_are_read_whole),
+        cmocka_unit_test(long_lines_are_read_once),
         cmocka_unit_test(options_may_be_many),
         cmocka_unit_test(mistakes_are_told_with_their_place),
     };
