@@ -41,12 +41,14 @@ static char *interpolated(const char *text, bool service, bool escaped)
     size_t size;
     FILE *out = open_memstream(&made, &size);
     for (; out != NULL && *text != '\0'; text++) {
+        if (*text != '$' || !service) {
+            fputc(*text, out);
+            continue;
+        }
         const char *standard = text + strcspn(text, ":-}");
         standard += strncmp(standard, ":-", 2) == 0;
         const char *end = standard + strcspn(standard, "}$");
-        if (*text != '$' || !service) {
-            fputc(*text, out);
-        } else if (text[1] == '$') {
+        if (text[1] == '$') {
             fputc(*text++, out);
         } else if (text[1] == '{' && *standard == '-' && *end == '}') {
             fprintf(out, "%.*s", (int)(end - standard - 1), standard + 1);
@@ -301,10 +303,9 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
         const char *next = strstr(at, "\n---");
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, said->file, why);
-        const char *secret = strstr(at, "kind: Secret"); /* its values may be to be filled in */
         why->line += root == NULL ? visitor.before : 0;
-        good = root == NULL
-                   ? secret != NULL && secret < at + length
+        good = root == NULL /* a Secret's values may be to be filled in */
+                   ? memmem(at, length, "kind: Secret", strlen("kind: Secret")) != NULL
                    : check_machine(root, visitor.before, why) && visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {

@@ -613,7 +613,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
         size_t length = strcspn(plain, "=");
         if (strncmp(word, "image=", 6) == 0) {
             read_image(said, word + 6);
-        } else if (fnmatch("*memory=[0-9]*", word, 0) == 0) {
+        } else if (strncmp(word, "memory=", 7) == 0 || strncmp(word, "--memory=", 9) == 0) {
             read_memory(said, strchr(word, '=') + 1, 'B');
         } else if (strcmp(last, "--memory") == 0 || strcmp(last, "-m") == 0) {
             read_memory(said, word, 'B');

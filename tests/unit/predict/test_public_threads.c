@@ -682,6 +682,10 @@ static const struct {
      "\n  args: [m, --kv-offloading-size, '64']\n  resources: {limits: {memory: 32Gi}}\n",
      "x.yaml:2: 'kv_offloading_size' is 64GiB, more than the memory of its container\n"
      "  expected: less than 32 GiB"},
+    {"a variable that is called after a memory", "x.yaml",
+     "a:\n- " IMAGE
+     "\n  args: [m, --kv-offloading-size, '64']\n  env: [{name: my_memory, value: '3'}]\n",
+     "model=m system=vllm-offload engine=vllm-0.20 host_memory=64GiB"},
     {"and as much as it has", "x.sh",
      "docker run --memory=64g vllm/vllm-openai:v0.20.0 m --kv-offloading-size 64\n",
      "model=m system=vllm-offload engine=vllm-0.20 host_memory=64GiB"},
