@@ -709,7 +709,7 @@ static const struct {
     {"data_parallel=0", "--set 'data_parallel' '0'"},
     {"data_parallel=1025", "--set 'data_parallel' '1025'"},
     {"data_parallel=two", "--set 'data_parallel' 'two'"},
-    {"pipeline_parallel=3", "s.yaml:1"},
+    {"pipeline_parallel=100", "s.yaml:1"},
     {"expert_parallel=2", "s.yaml:1 'llama-3-8b'"},
     {"expert_exchange=gather", "--set 'gather' 'expert_exchange' nearest 'all-gather'"},
     {"expert_exchange=all-to-all", "s.yaml:1 'llama-3-8b'"},
