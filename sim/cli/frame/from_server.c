@@ -88,8 +88,8 @@ static bool lay_length(const char *file, const struct stated_keys *keys, const s
     return scenario_values_set(&scenario->values, "request_tokens", model->trained_context, why);
 }
 
-/* Not all versions keep prefixes of models with states by default, and some of a model never; some free no windows
- * beside events. */
+/* Not all versions keep prefixes of models with states by default. Some versions never keep those of a model, and
+ * some free no windows while KV events are told. */
 static bool lay_version(const char *file, const struct stated_keys *keys, bool prefixes,
                         const struct model *model, struct scenario *scenario, struct error *why)
 {

@@ -83,7 +83,7 @@ enum { VIOLATION_TEXT = 1024 };
 const char *violation_describe(const struct targets *targets, const struct column *compared,
                                const struct result *result, char text[VIOLATION_TEXT]);
 
-/* The same of a tried value of a search. Of a load that was run briefly, only which targets it misses is known. */
+/* The same of a tried value of a search. If its run was brief, it is only known which targets it misses. */
 const char *violation_of_value(const struct targets *targets, const struct column *compared,
                                const struct search *search, uint32_t value,
                                char text[VIOLATION_TEXT]);

@@ -106,7 +106,8 @@ static void report_write_verdict(const struct report *report)
     fputs("</dl>\n", report->out);
 }
 
-/* Below the question: the verdict that was asked for, the number of runs without a result, and on the programs. */
+/* Below the question: the verdict that was asked for, the number of runs without a result, and the note on the
+ * programs. */
 static bool write_heading(struct report *report, const char *unused, struct error *why)
 {
     const char *missing = report_table_text(&report->headings[report->heading], 0, "missing");

@@ -24,8 +24,8 @@ struct layer_choice {
     uint32_t sliding; /* that are left out because their windows slide; 0 with a list */
 };
 
-/* Show only the layers that the option lists, by the model's numbers; "all" shows all. Without it, show those that offload: all but those with sliding windows
- * (trace/demand.h). If every layer slides, none is left out. */
+/* Show only the layers that the option lists, by the model's numbers; "all" shows all. Without it, show those that
+ * offload: all but those with sliding windows (trace/demand.h). If every layer slides, none is left out. */
 bool layer_choice_apply(const struct arguments *arguments, int option, struct trace *trace,
                         struct layer_choice *out, struct error *why);
 

@@ -384,12 +384,12 @@ static char *text_joined(char *text, size_t size, const char *comments)
             text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
         }
         while (joins && i + 1 < size &&
-               strcspn(text + i + 1 + strspn(text + i + 1, " \t"), comments) == 0) {
+               strspn(text + i + 1 + strspn(text + i + 1, " \t"), comments) > 0) {
             i += 1 + strcspn(text + i + 1, "\n");
             text[used++] = '\v';
         }
         command = c == '\n' && !joins ? used : command;
-        i += joins ? prompt_length(text + i + 1, text + command) : 0;
+        i += joins && i < size ? prompt_length(text + i + 1, text + command) : 0;
     }
     text[used] = '\0';
     return text;

@@ -160,7 +160,8 @@ static const char *write_variable(struct server_text *said, const char *at, char
     const char *name = at + 1 + (open != '\0'), *rest = name + name_length(name);
     size_t length = (size_t)(rest - name);
     struct shell_variable *of = length > 0 ? find(in, name, length) : NULL;
-    if (length == 0 || (quote == '\'' && open != '(') || (open == '\0' && isdigit(*name))) {
+    if (length == 0 || (quote == '\'' && open != '(') ||
+        (open == '\0' && isdigit((unsigned char)*name))) {
         return NULL;
     }
     const char *standard = rest + (*rest == ':');
@@ -191,7 +192,8 @@ static const char *write_variable(struct server_text *said, const char *at, char
     return end + (open != '\0');
 }
 
-/* Write a command of a shell with its variables' values, up to its end or a comment. Comments within a list are blanks. */
+/* Write a command of a shell with its variables' values, up to its end or a comment. A comment within a list is a
+ * blank. */
 static const char *expand(struct server_text *said, const char *at, FILE *out)
 {
     bool list = false;

@@ -47,7 +47,7 @@ struct kv_limits engine_kv_limits(const struct point *point);
  * blocks or bytes becomes the tokens that it logs for it, with or without an engine. */
 bool engine_memory_set(struct point *point, struct error *why);
 
-/* Does all hold of the setup that a row of an engine's rules states? Its model's class alone: engine_rule_names(). */
+/* Does all that a row of an engine's rules states hold of the setup? And does it name the model's class? */
 bool engine_rule_holds(const struct engine_rule *rule, const struct setup *setup);
 bool engine_rule_names(const struct engine_rule *rule, const struct model *model);
 
