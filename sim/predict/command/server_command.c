@@ -672,22 +672,26 @@ static bool starts_several(struct server_text *said, const char *line, const cha
     for (const char *at = line, *next; at < end && at[strspn(at, " \t\v")] != '#'; at = next) {
         at += strspn(at, " \t\v");
         at += strncmp(at, "do ", 3) == 0 ? 3 : 0;
-        next = at + strcspn(at, ";&|") + 1;
+        char piece[WORD]; /* one command of the line */
+        size_t length = strcspn(at, ";&|");
+        next = at + length + 1;
+        snprintf(piece, sizeof piece, "%.*s", (int)(length < WORD ? length : WORD), at);
         said->loops >>= strncmp(at, "done", 4) == 0 || *at == '}';
         bool opens = *at == '{' && said->names_function; /* "serve()", in the line before */
-        bool list = fnmatch("for [!(]* in *[!:]", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
-                    fnmatch("[A-Za-z_]*() {*", at, 0) == 0 || fnmatch("function *{*", at, 0) == 0;
+        bool list =
+            fnmatch("for [!(]* in *[!:]", piece, 0) == 0 || fnmatch("for ((*", piece, 0) == 0 ||
+            fnmatch("[A-Za-z_]*() {*", piece, 0) == 0 || fnmatch("function *{*", piece, 0) == 0;
         list = list || opens;
-        if (list || *at == '{' || fnmatch("@(while|until) *", at, FNM_EXTMATCH) == 0) {
+        if (list || *at == '{' || fnmatch("@(while|until) *", piece, FNM_EXTMATCH) == 0) {
             said->loops = said->loops << 1 | list;
         }
-        size_t name = strcspn(at, " \t\v;&|{");
+        size_t name = strcspn(piece, " \t\v{");
         said->names_function =
-            strchr(at, '{') == NULL && (strncmp(at, "function ", 9) == 0 ||
-                                        (name > 2 && strncmp(at + name - 2, "()", 2) == 0));
-        several = fnmatch("@(xargs|parallel|pdsh|ansible) *", at, FNM_EXTMATCH) == 0 ||
-                  (fnmatch("srun *", at, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0) ||
-                  (fnmatch("@(mpirun|mpiexec) *", at, FNM_EXTMATCH) == 0 &&
+            strchr(piece, '{') == NULL && (strncmp(piece, "function ", 9) == 0 ||
+                                           (name > 2 && strncmp(piece + name - 2, "()", 2) == 0));
+        several = fnmatch("@(xargs|parallel|pdsh|ansible) *", piece, FNM_EXTMATCH) == 0 ||
+                  (fnmatch("srun *", piece, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0) ||
+                  (fnmatch("@(mpirun|mpiexec) *", piece, FNM_EXTMATCH) == 0 &&
                    strstr(at, "llmapi-launch") == NULL && slurm_tasks(at, end, 0) != 0);
     }
     return several || said->loops > 0;

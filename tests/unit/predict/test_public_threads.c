@@ -487,6 +487,8 @@ static const struct {
     {"a function whose brace stands in the next line", "x.sh",
      "serve()\n{\n  vllm serve m\n}\nserve &\nserve &\n",
      "x.sh:3: a loop or a function may start several servers"},
+    {"a function that ended, in a line with others", "x.sh",
+     "echo a; log() { echo b; }; vllm serve m\n", "model=m system=vllm"},
     {"and a function before it", "x.sh", "log()\n{\n  echo a\n}\nvllm serve m\n",
      "model=m system=vllm"},
     {"levels that contradict", "x.sh", "vllm serve m -O0 -O 3\n", "x.sh:1: '"},
