@@ -174,15 +174,18 @@ static void keep_stray(struct server_text *said, struct stray_setting kept, bool
     if (!may_be(kept.option, kept.value, named || dashed)) {
         kept.value[0] = '\0';
     }
-    bool keep = kept.kind != STRAY_NONE && said->stray_count < STRAYS &&
+    bool keep = kept.kind != STRAY_NONE &&
                 (kept.value[0] != '\0' || (dashed && !quoted && kept.kind == STRAY_STATED));
+    int place = said->stray_count;
     for (int i = 0; keep && i < said->stray_count; i++) {
         const struct stray_setting *old = &said->strays[i];
         keep = old->option != kept.option || old->kind != kept.kind ||
                strcmp(old->value, kept.value) != 0;
+        place = place == STRAYS && old->kind == STRAY_TOLD && kept.kind != STRAY_TOLD ? i : place;
     }
-    if (keep) {
-        said->strays[said->stray_count++] = kept;
+    if (keep && place < STRAYS) { /* where there is no room, in the place of an advice */
+        said->strays[place] = kept;
+        said->stray_count += place == said->stray_count;
     }
 }
 

@@ -655,6 +655,24 @@ static void long_lines_are_read_once(void **state)
     assert_true((clock() - begun) / CLOCKS_PER_SEC < 30);
 }
 
+/* However much a text advises, what it states is not overlooked. */
+static void advice_leaves_room_for_what_is_stated(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    for (int i = 0; i < 2 * STRAYS; i++) {
+        fprintf(in, "You may set --max-num-seqs %d if memory is short.\n", 100 + i);
+    }
+    fputs("We ran it with --max-num-seqs 9.\nvllm serve m\n", in);
+    rewind(in);
+    bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
+    fclose(in);
+    assert_false(read);
+    assert_string_equal(why.found, "'--max-num-seqs' stands outside the command");
+}
+
 /* Each is compared with all known ones. */
 static void options_may_be_many(void **state)
 {
@@ -837,6 +855,7 @@ int main(void)
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(long_texts_are_read_whole),
         cmocka_unit_test(long_lines_are_read_once),
+        cmocka_unit_test(advice_leaves_room_for_what_is_stated),
         cmocka_unit_test(options_may_be_many),
         cmocka_unit_test(mistakes_are_told_with_their_place),
     };
