@@ -93,7 +93,7 @@ uint32_t search_next_miss(const struct search *search);
 
 /* Is the value found the answer of `simulate`, too? Of loads of a stream only a winner's is; others lie in an
  * interval: short runs hold a tenth more than its `least`, and clearly miss a tenth less than its `most`
- * (infinity: nothing does, as far as was tried).
+ * (without a clear miss, two tenths more than what was missed; infinity: nothing was).
  * In the axis' unit; both are the value found if it is the answer. There is one. */
 bool search_is_whole(const struct search *search);
 struct search_interval {

@@ -67,10 +67,14 @@ struct search_interval search_interval(const struct search *search)
     if (whole) {
         return (struct search_interval){least, least};
     }
+    uint32_t missed =
+        value; /* the highest that was tried: where none misses clearly, it is off twice */
     while (value > 0 && !clearly_misses(search, value - 1)) {
-        value--;
+        missed = grid_tried(&search->grid, --value) ? value : missed;
     }
-    double most = value > 0 ? search_value(search, value - 1)->number : INFINITY;
+    double twice = value > 0 ? 1 : 1 + short_run;
+    missed = value > 0 ? value - 1 : missed;
+    double most = missed < search->found ? search_value(search, missed)->number * twice : INFINITY;
     return (struct search_interval){least / (1 + short_run), most * (1 + short_run)};
 }
 
