@@ -304,8 +304,10 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, said->file, why);
         why->line += root == NULL ? visitor.before : 0;
-        good = root == NULL /* a Secret's values may be to be filled in */
-                   ? memmem(at, length, "kind: Secret", strlen("kind: Secret")) != NULL
+        bool secret =
+            strncmp(at, "kind: Secret", 12) == 0 || memmem(at, length, "\nkind: Secret", 13);
+        good = root == NULL
+                   ? secret /* whose values may be to be filled in */
                    : check_machine(root, visitor.before, why) && visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {

@@ -679,6 +679,8 @@ static const struct {
     {"another machine's image of a server's own command", "x.yaml",
      "a:\n- image: rocm/vllm:rocm6.4_vllm_0.9.1\n  command: [vllm, serve, m]\n",
      "x.yaml:2: 'rocm/vllm:rocm6.4_vllm_0.9.1' is an image for other machines"},
+    {"a manifest that is no YAML, and speaks of a Secret", "x.yaml",
+     "a:\n- " IMAGE "\n  args: [m, -tp\n# its token: kind: Secret\n", "x.yaml:5: not YAML"},
     {"more host memory than a container has", "x.yaml",
      "a:\n- " IMAGE
      "\n  args: [m, --kv-offloading-size, '64']\n  resources: {limits: {memory: 32Gi}}\n",
