@@ -242,7 +242,7 @@ void server_setting_copy(const char *at, char *out, size_t size)
     if (*at == '[' && isdigit((unsigned char)at[1])) { /* sizes, of which the largest counts */
         unsigned long most = 0;
         char *end;
-        for (at++; isdigit((unsigned char)*at); at = end + strspn(end, " ,")) {
+        for (at++; isdigit((unsigned char)*at); at = end + strcspn(end, "0123456789]")) {
             unsigned long next = strtoul(at, &end, 10);
             most = next > most ? next : most;
         }
@@ -277,7 +277,8 @@ static const char *server_text_find_value(const char *line, const char *name)
     for (const char *at = line; at != NULL && (at = strstr(at, name)) != NULL; at++) {
         const char *end = at + strlen(name);
         end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
-        bool sentence = *end == ' ' && words && isdigit((unsigned char)end[1 + (end[1] == '(')]);
+        bool sentence = *end == ' ' && words &&
+                        isdigit((unsigned char)end[1 + (end[1] == '(' || end[1] == '[')]);
         if ((at == line || !server_text_is_word(at[-1])) &&
             (*end == '=' || *end == ':' || sentence)) {
             end++;

@@ -545,8 +545,7 @@ static void read_image(struct server_text *said, const char *image)
     if (!server_text_state_version(said, said->program, version) && strstr(name, program) != NULL &&
         !(own && (tag == NULL || strcmp(tag, ":latest") == 0)) &&
         (tag != NULL || said->keys.all[STATED_ENGINE].value[0] == '\0')) {
-        server_text_pass(said, name,
-                         "it does not say the engine's version, --set engine=NAME-N does");
+        server_text_pass(said, name, server_version_unsaid);
     }
 }
 

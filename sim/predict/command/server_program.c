@@ -302,7 +302,10 @@ const char *server_program_after(const struct node *list, const char *line)
     for (size_t i = 0; behind == NULL && list != NULL && i < list->count; i++) {
         const char *text = list->children[i]->text;
         for (const char *at = line; behind == NULL && (at = strchr(at, text[0])) != NULL; at++) {
-            behind = behind_text(at, text);
+            bool within = at > line && isalpha((unsigned char)*at) &&
+                          isalpha((unsigned char)at[-1]) &&
+                          (at - line < 2 || at[-2] != '\\'); /* "minisglang", not "\nvllm" */
+            behind = within ? NULL : behind_text(at, text);
         }
     }
     return behind;

@@ -65,6 +65,9 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
+const char server_version_unsaid[] =
+    "no line states it, so the preset's counts (--set engine=NAME-N)";
+
 /* ---- lines ------------------------------------------------------------------------------- */
 
 bool server_text_state_version(struct server_text *said, const struct server_program *program,
@@ -109,6 +112,51 @@ static const char *behind_package(const char *line, const char *name)
     return NULL;
 }
 
+/* The version that words give the program, "**vLLM**: v0.8.5", "vllm version: 0.9.2": three numbers, or behind
+ * a v or the word version two; else NULL. Any bytes but ASCII may stand between. */
+static const char *behind_words(const char *at, const char *name)
+{
+    const char *version = at + strlen(name), *rest;
+    bool marked = false;
+    do {
+        rest = version;
+        while (*version != '\0' &&
+               (strchr(" \t*`=:|\"'(,", *version) != NULL || !isascii((unsigned char)*version))) {
+            version++;
+        }
+        bool word = strncasecmp(version, "version", 7) == 0;
+        marked = marked || word;
+        version += word ? 7 : strncmp(version, "is ", 3) == 0 ? 3 : 0;
+    } while (version > rest);
+    marked = marked || *version == 'v';
+    const char *number = version + (*version == 'v'), *end = number;
+    int numbers = 0;
+    for (; isdigit((unsigned char)*end); numbers++) {
+        end += strspn(end, "0123456789");
+        end += *end == '.';
+    }
+    bool apart = version > at + strlen(name) && strncmp(at + strlen(name), "==", 2) != 0;
+    return apart && numbers >= (marked ? 2 : 3) ? number : NULL;
+}
+
+/* Keep the first version that a line states in words: one that is installed or logged counts before it. */
+static void read_worded(struct server_text *said, size_t index, const char *line)
+{
+    const char *name = said->programs[index].file, *version = NULL;
+    struct server_worded *worded = &said->worded[index];
+    for (const char *at = line;
+         index < WORDED_PROGRAMS && version == NULL && (at = strcasestr(at, name)) != NULL; at++) {
+        bool apart =
+            at == line || (!isalnum((unsigned char)at[-1]) && strchr("-_./", at[-1]) == NULL);
+        version = apart ? behind_words(at, name) : NULL;
+    }
+    if (version != NULL) {
+        char *to = worded->line == 0 ? worded->version : worded->other;
+        snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."), version);
+        worded->line = worded->line == 0 ? said->line : worded->line;
+    }
+}
+
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
 void server_text_read_version(struct server_text *said, const char *line)
 {
@@ -127,6 +175,7 @@ void server_text_read_version(struct server_text *said, const char *line)
         if (line[strspn(line, " \t")] != '#') {
             server_text_state_version(said, program, behind_package(line, program->file));
         }
+        read_worded(said, i, line);
     }
 }
 
@@ -598,6 +647,11 @@ static void complete_ranks(struct server_text *said, struct stated_key *all)
     uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
     uint64_t data = stated_number(&all[STATED_DATA_PARALLEL], 1);
     if (data <= 1) {
+        if (all[STATED_SHARED_RANKS].typed && says(&all[STATED_SHARED_RANKS], "yes")) {
+            server_text_pass(
+                said, all[STATED_SHARED_RANKS].said,
+                "it divides nothing without --dp-size N (up to 0.4.2, N is that of --tp-size)");
+        }
         all[STATED_SHARED_RANKS].value[0] = '\0';
         return;
     }
@@ -636,6 +690,9 @@ static void complete_engines(const struct server_text *said, struct stated_key *
 static void complete_pool(const struct server_text *text, struct stated_key *all)
 {
     bool said = false;
+    if (all[STATED_KV_TOKENS].value[0] == '\0' && all[STATED_ALLOCATED].value[0] != '\0') {
+        set(&all[STATED_KV_TOKENS], &all[STATED_ALLOCATED], all[STATED_ALLOCATED].value);
+    }
     if (all[STATED_KV_TOKENS].value[0] != '\0' && !all[STATED_KV_BYTES].typed) {
         set(&all[STATED_KV_MEMORY], &all[STATED_KV_BYTES], all[STATED_KV_BYTES].value);
     }
@@ -795,11 +852,18 @@ static bool complete_program(struct server_text *said, struct stated_key *all, s
     if (all[STATED_SYSTEM].value[0] == '\0') {
         set(&all[STATED_SYSTEM], &own, program->system);
     }
+    size_t index = (size_t)(program - said->programs);
+    if (all[STATED_ENGINE].value[0] == '\0' && index < WORDED_PROGRAMS) {
+        const struct server_worded *worded = &said->worded[index];
+        said->line = worded->line;
+        if (server_text_state_version(said, program, worded->version) && worded->other[0] != '\0' &&
+            strcmp(worded->other, worded->version) != 0) {
+            server_text_pass(said, worded->other, "another version in words; the first counts");
+        }
+    }
     bool unsaid = program->versions == NULL && all[STATED_ENGINE].value[0] == '\0';
-    if (!unsaid && said->command_line == 0 && all[STATED_ENGINE].value[0] == '\0' &&
-        !server_text_overrides(said, "engine")) {
-        server_text_pass(said, "version",
-                         "no line states it, so the preset's counts (--set engine=NAME-N)");
+    if (!unsaid && all[STATED_ENGINE].value[0] == '\0' && !server_text_overrides(said, "engine")) {
+        server_text_pass(said, "version", server_version_unsaid);
     }
     const char *engine = unsaid ? server_engine_latest(program->file, why) : "";
     if (engine != NULL && engine[0] != '\0') {

@@ -100,6 +100,8 @@ struct stray_setting {
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
+enum { WORDED_PROGRAMS = 8 };
+
 struct server_text {
     const char *file;
     int line;
@@ -139,7 +141,15 @@ struct server_text {
     int needs_line;
     struct stray_setting strays[STRAYS];
     int stray_count;
+    struct server_worded {
+        char version[16],
+            other[16]; /* the first that a line states in words, and the last; "": none */
+        int line;
+    } worded[WORDED_PROGRAMS]; /* of each program */
 };
+
+/* Why a version is the preset's. */
+extern const char server_version_unsaid[];
 
 /* The program's version is the one that the text begins with, and is in the line. False if it begins with
  * none that can be; NULL is none. */

@@ -295,7 +295,7 @@ static const struct {
      "python -m vllm.entrypoints.openai.api_server --dtype float16 --trust-remote-code --model "
      "/models/deepseek-coder-33b-instruct  --port 8000 --host 0.0.0.0 --tensor-parallel-size 2\n```\n"
      "But use fastchat it works and leave about 30G free.\n",
-     "model=/models/deepseek-coder-33b-instruct system=vllm tensor_parallel=2"},
+     "model=/models/deepseek-coder-33b-instruct system=vllm engine=vllm-0.4 tensor_parallel=2"},
     {"vllm-project/vllm #4650", "x.txt",
      "I'm passing these engine args:\n\n```\n--model deepseek-ai/DeepSeek-Coder-V2-Instruct --trust-remote-code "
      "--max-model-len 64000 --tensor-parallel-size 8 --enforce-eager\n```\n",

@@ -118,10 +118,10 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
     static const struct {
         const char *text, *said;
     } cases[] = {
-        {"vllm serve m --api-key " SECRET " " SECRET, "--api-key"},
-        {"vllm serve m --hf-token=" SECRET, "--hf-token"},
-        {"vllm serve m --hf_token '" SECRET "'", "--hf_token"},
-        {"HF_TOKEN=" SECRET " vllm serve m --seed 1", "--seed"},
+        {"vllm serve m --api-key " SECRET " " SECRET, "--api-key version"},
+        {"vllm serve m --hf-token=" SECRET, "--hf-token version"},
+        {"vllm serve m --hf_token '" SECRET "'", "--hf_token version"},
+        {"HF_TOKEN=" SECRET " vllm serve m --seed 1", "--seed version"},
         {"vllm serve m -tp 2 HF_TOKEN=" SECRET,
          "f:1: 'HF_TOKEN' stands without an option\n  expected: options of vLLM, each with its value"},
         {"vllm serve m --no-such:" SECRET,
