@@ -81,7 +81,7 @@ static bool compare_print_load(const struct result *result, const struct measure
     const struct {
         const char *what;
         double measured, run;
-        double requests; /* that its mean is of; 0: it is stated */
+        double requests; /* of which it is the mean; 0: the benchmark states it */
         double off;      /* by which it may be */
     } loads[] = {
         {"requests a second (inf: all at once) are", measured->rate,

@@ -14,8 +14,8 @@
 
 enum { PATH = 4096, TEXT = WORKLOAD_PATH + 64 };
 
-/* Requests of a list: as vLLM's client usually sends; as many as come while a server answers ten, or ends four
- * sessions, one after the other, as it fills first; and the most that are worth the time. */
+/* Requests of a list: as vLLM's client usually sends; as many as come while a server, which begins empty and
+ * fills first, answers ten or ends four sessions one after the other; and the most that are worth the time. */
 enum { USUAL = 1000, ANSWERS = 10, SESSIONS = 4, MOST = 10000 };
 
 /* Tokens of a hash of prompts that share nothing; Mooncake's. */

@@ -2,7 +2,8 @@
  *
  * A log's line begins with a level, a process or a date. What follows it up to the next one is the rest of it if
  * the text was wrapped: at the largest width exactly, within words, too (a terminal), or where the next word had
- * no room (an editor). One break alone says that before settings only. */
+ * no room (an editor). A text with a single break was wrapped if settings follow the break; before other
+ * words, the break may be the author's. */
 #include "predict/command/server_text.h"
 
 #include <ctype.h>

@@ -15,7 +15,8 @@
  * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
  * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it: of the
  * best form of each machine and of the answer's twin, which have to hold there, too, and in other draws
- * (capacity.h); of servers that nearly hold; and of those whose miss is told. Figures are shown of no others.
+ * (capacity.h); of servers that nearly hold; and of the smaller number of GPUs whose miss is printed. Figures
+ * are shown of no others.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
  * server answers at most. */

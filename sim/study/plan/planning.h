@@ -91,10 +91,11 @@ bool search_is_close(const struct search *search, uint32_t value);
  * a one. It need not be the neighbour of the value found (grid.close). PLANNING_NONE if there is none. */
 uint32_t search_next_miss(const struct search *search);
 
-/* Is the value found the answer of `simulate`, too? Of loads of a stream only a winner's is; others lie in an
- * interval: short runs hold a tenth more than its `least`, and clearly miss a tenth less than its `most`
- * (without a clear miss, two tenths more than what was missed; infinity: nothing was).
- * In the axis' unit; both are the value found if it is the answer. There is one. */
+/* Is the value found the answer of `simulate`, too? Of the loads of streams only a winner's is, as others are
+ * searched by short runs. The interval in which such a load lies, in the axis' unit: short runs hold a tenth
+ * more than its `least`, and clearly miss a tenth less than its `most` (without a clear miss, two tenths more
+ * than what was missed; infinity: nothing was). Both are the value found where that is the answer.
+ * `search` has found a value. */
 bool search_is_whole(const struct search *search);
 struct search_interval {
     double least, most;
@@ -102,7 +103,7 @@ struct search_interval {
 struct search_interval search_interval(const struct search *search);
 
 /* Why the answers of two searches are too close to call, by tokens a second: of loads of a stream they are if
- * their intervals meet. Both have one. */
+ * their intervals meet. Both searches have found a value. */
 enum tie searches_tie(const struct search *a, const struct search *b);
 
 /* The best value tried that is no better than the one found, meets the targets and is not too close to
