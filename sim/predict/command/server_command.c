@@ -215,7 +215,7 @@ static bool may_be_options(const struct server_program *program, const char *res
 
 static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
-    char word[WORD], value[WORD] = "true";
+    char word[WORD], value[WORD] = "true", next[WORD];
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
@@ -247,6 +247,15 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         read && given == NULL && fnmatch("[A-Z][0-9]", word, 0) == 0 ? word + 1 : given; /* -O3 */
     bool missing = read && given == NULL && !server_setting_is_switch(option) &&
                    !next_value(rest, value, sizeof value);
+    bool sizes = read && option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
+    for (const char *at = *rest;
+         sizes && given == NULL && isdigit((unsigned char)value[0]) &&
+         next_value(&at, next, sizeof next) && isdigit((unsigned char)next[0]);
+         *rest = at) { /* 1 2 4: the largest counts */
+        if (atof(next) > atof(value)) {
+            memcpy(value, next, sizeof value);
+        }
+    }
     if (read && stands_again(said->program, option, word, *rest)) {
         return;
     }
@@ -736,6 +745,7 @@ bool server_command_read(struct server_text *said, char *text)
     } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
                     {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
                     {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
+                    {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
                     {"*nvidia-cuda-mps-control*", "a shared GPU"},
                     {"*nvidia-smi* -pl *", "a GPU with less power"},
                     {"*nvidia-smi* --power-limit*", "a GPU with less power"},
@@ -747,9 +757,10 @@ bool server_command_read(struct server_text *said, char *text)
     if (slurm && strstr(line, "--mem=") != NULL) {
         read_memory(said, strstr(line, "--mem=") + 6, 'M');
     }
-    bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL;
+    bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
+                strstr(line, "/dev/") != NULL;
     for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
-        if (fnmatch(machines[i].pattern, line, 0) == 0) {
+        if (fnmatch(machines[i].pattern, line, FNM_EXTMATCH) == 0) {
             error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),
                          "whole GPUs as they are");
         }

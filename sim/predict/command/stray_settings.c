@@ -134,8 +134,10 @@ static void read_line(struct stray_line *in)
     in->prose = !in->log && !in->shell && is_of_kind(LINE_PROSE, in->line, in->end);
     bool command =
         !in->log && !in->shell && !in->prose && is_of_kind(LINE_COMMAND, in->line, in->end);
-    in->passed = command || strstr(in->line, "add_argument") != NULL ||
-                 strstr(in->line, "Received request") != NULL; /* whose prompt may say anything */
+    in->passed =
+        command || strstr(in->line, "add_argument") != NULL ||
+        strstr(in->line, "Mamba Cache is allocated") != NULL || /* what a setting came to */
+        strstr(in->line, "Received request") != NULL;           /* whose prompt may say anything */
 }
 
 /* What the setting at `word`, behind all earlier ones of the line, is; `bare`: without dashes, and `named` as

@@ -104,6 +104,14 @@ static const struct {
      "server_args=ServerArgs(model_path='m')\nmax_total_num_tokens=95, x=1\nKV Cache is allocated. #tokens: 90\n"
      "Capture decode CUDA graph begin. backend=full, num_tokens_per_bs=1, bs=[1, 2, ..., 34]\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 kv_pool_tokens=95@2 graph_sequences=34@4"},
+    {"attention without graphs", "sglang serve --model-path m --attention-backend torch_native",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 compile=eager@1"},
+    {"several sizes of graphs", "sglang serve --model-path m --cuda-graph-bs 1 16 8 --tp 2",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 graph_sequences=16@1"},
+    {"states that are allocated are no setting",
+     "server_args=ServerArgs(model_path='m')\n[2026-02-27 17:10:28 TP0] Mamba Cache is allocated. "
+     "max_mamba_cache_size: 82, conv_state size: 0.13GB\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0"},
     {"the largest graph that vLLM measures",
      "vllm serve m\nProfiling CUDA graph memory: PIECEWISE=1 (largest=6), FULL=1 (largest=6)\n",
      "model=m@1 system=vllm@0 graph_sequences=6@2"},
@@ -732,6 +740,14 @@ static const struct {
     const char *text, *message;
 } mistakes[] = {
     {"", "f: no line is a server's"},
+    {"HIP_VISIBLE_DEVICES=0,1 vllm serve m",
+     "f:1: 'HIP_VISIBLE_DEVICES': machines of others than NVIDIA are not modelled"},
+    {"docker run --device=/dev/kfd -v /m:/m x vllm serve m",
+     "f:1: a GPU of another maker is not modelled"},
+    {"vllm serve m\nINFO vLLM API server version 0.11.2+gfx906",
+     "f:2: 'server version ... +gfx': machines of others than NVIDIA are not modelled"},
+    {"vllm serve m\nConfiguring SpecDecodeWorker with proposer=x",
+     "f:2: 'Configuring SpecDecodeWorker', but no line states 'drafts.method'"},
     {"python3 -m minisglang.launch_server --model-path m", "f: no line is a server's"},
     {"how to run With `vllm serve`, you should", "f: no line is a server's"},
     {"\n$ vllm serv m --max-num-seqs 8",
