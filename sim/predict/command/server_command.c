@@ -745,6 +745,7 @@ bool server_command_read(struct server_text *said, char *text)
     } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
                     {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
                     {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
+                    {"* MIG [0-9]g.[0-9]*gb*Device*", "a slice of a GPU"},
                     {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
                     {"*nvidia-cuda-mps-control*", "a shared GPU"},
                     {"*nvidia-smi* -pl *", "a GPU with less power"},
@@ -758,7 +759,7 @@ bool server_command_read(struct server_text *said, char *text)
         read_memory(said, strstr(line, "--mem=") + 6, 'M');
     }
     bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
-                strstr(line, "/dev/") != NULL;
+                strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
     for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
         if (fnmatch(machines[i].pattern, line, FNM_EXTMATCH) == 0) {
             error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),

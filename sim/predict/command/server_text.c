@@ -317,7 +317,8 @@ static bool read_log(struct server_text *said, const char *line)
     for (size_t i = 0; !read && i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
-        bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
+        bool metric = length > 0 && strncmp(line, program->metrics, length) == 0 &&
+                      islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
         if (rest != NULL) {
             said->program = program;
