@@ -175,7 +175,9 @@ void server_text_read_version(struct server_text *said, const char *line)
         if (line[strspn(line, " \t")] != '#') {
             server_text_state_version(said, program, behind_package(line, program->file));
         }
-        read_worded(said, i, line);
+        if (strstr(line, ".py:") == NULL) { /* a log says in which one an option will be gone */
+            read_worded(said, i, line);
+        }
     }
 }
 

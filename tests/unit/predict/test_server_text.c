@@ -144,6 +144,9 @@ static const struct {
      "model=m@3 system=vllm@0 engine=vllm-0.11@2"},
     {"a version behind the command", "sglang serve --model-path m\nsglang version: 0.5.3",
      "model=m@1 system=sglang@0 engine=sglang-0.5.3@2"},
+    {"a version to come",
+     "WARNING 12-19 17:39:29 [utils.py:79] x is deprecated and will be removed in vLLM v0.12.0\nvllm serve m",
+     "model=m@2 system=vllm@0"},
     {"numbers that are no version, and versions of others",
      "vllm: 2.7x faster, vllm 0.85 s, my-vllm 3.0.0, vllm_router 0.1.2\nvllm serve m",
      "model=m@2 system=vllm@0"},
@@ -750,6 +753,8 @@ static const struct {
     const char *text, *message;
 } mistakes[] = {
     {"", "f: no line is a server's"},
+    {"LVLLM_MOE_NUMA_ENABLED=1 sglang serve --model-path m",
+     "f:1: 'LVLLM_MOE_NUMA_ENABLED': experts on the CPU are not modelled"},
     {"HIP_VISIBLE_DEVICES=0,1 vllm serve m",
      "f:1: 'HIP_VISIBLE_DEVICES': machines of others than NVIDIA are not modelled"},
     {"docker run --device=/dev/kfd -v /m:/m x vllm serve m",
