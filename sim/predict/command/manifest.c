@@ -160,6 +160,16 @@ static bool visit_command(struct container_command *command, struct manifest_con
     return good;
 }
 
+/* Does a key of the node, or below it, match? */
+static bool has_key(const struct node *node, const char *pattern)
+{
+    bool has = node->key != NULL && fnmatch(pattern, node->key, FNM_EXTMATCH) == 0;
+    for (size_t i = 0; !has && i < node->count; i++) {
+        has = has_key(node->children[i], pattern);
+    }
+    return has;
+}
+
 static bool visit_container(const struct node *map, const struct node *image,
                             const struct visitor *visitor, struct error *why)
 {
@@ -209,6 +219,12 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (image == NULL && visitor->said->command_line > 0) {
         server_text_pass(visitor->said, "build",
                          "its version stands elsewhere, --set engine=NAME-N says it");
+    }
+    const struct node *resources = node_get(map, "resources");
+    if (resources != NULL && has_key(resources, "@(cpu|memory)") &&
+        !has_key(resources, "*@(gpu|claims|nvidia)*") && visitor->said->command_line > 0) {
+        server_text_pass(visitor->said, "resources",
+                         "it asks for no GPU, but is predicted as a server with GPUs");
     }
     return good;
 }

@@ -108,13 +108,7 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-/* "A ... B" in a log replaces what was said before. */
-static const char between[] = " ... ";
-
-static bool is_final(const struct server_option *option)
-{
-    return strstr(option->name, between) != NULL;
-}
+static const char between[] = " ... "; /* "A ... B" in a log replaces what was said before */
 
 /* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
  * log mentions, to any other. */
@@ -128,7 +122,7 @@ static void put(const struct server_option *option, const char *name, const char
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
     if (key == NULL ||
-        (key->value[0] != '\0' && !is_final(option) &&
+        (key->value[0] != '\0' && strstr(option->name, between) == NULL &&
          ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
           (option->value == SERVER_VALUE_LENGTH && strchr(option->name, ' ') != NULL) ||
           (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
@@ -210,8 +204,8 @@ static void take_stated(const struct server_option *option, const char *value,
         said->keys.fits_length = true; /* as long as there is room */
     } else {
         setting_take_number(option, value, said, text, sizeof text);
-        said->keys.fits_length &=
-            option->value != SERVER_VALUE_LENGTH || (!said->typed && !is_final(option));
+        said->keys.fits_length &= option->value != SERVER_VALUE_LENGTH ||
+                                  (!said->typed && strstr(option->name, between) == NULL);
         if (text[0] != '\0') {
             put(option, option->sets, text, said);
         }

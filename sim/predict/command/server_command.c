@@ -500,7 +500,8 @@ static const char *behind_command(const struct server_text *said, const char *te
         const struct server_program *program = &said->programs[i];
         const char *rest = server_program_after(program->starts, text);
         rest = rest != NULL ? rest : behind_image(program, text);
-        if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
+        bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
+        if (rest != NULL && !prose && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             *found = program;
             return rest;
         }

@@ -181,7 +181,7 @@ void server_text_read_version(struct server_text *said, const char *line)
     }
 }
 
-/* The value of a metric that is a setting itself stands behind its labels. */
+/* The value of a metric that is a setting itself stands behind its labels. Engines that state a pool are counted. */
 static void read_metric(struct server_text *said, const char *metric)
 {
     char name[64];
@@ -193,11 +193,6 @@ static void read_metric(struct server_text *said, const char *metric)
     if (option != NULL && option->value != SERVER_VALUE_NONE) {
         server_setting_take(option, value + 1, said);
     }
-}
-
-/* Count the engine of a server that states its own pool in this metric. */
-static void count_engine(struct server_text *said, const char *metric)
-{
     const char *at = strstr(metric, "engine=\"");
     unsigned engine = 0;
     if (at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
@@ -329,7 +324,6 @@ static bool read_log(struct server_text *said, const char *line)
                 error_expect(server_text_refuse(said, "a list of settings is cut off"),
                              "it whole, in one line");
             }
-            count_engine(said, rest);
             log_settings_read(said, line);
             read_metric(said, rest);
             said->keys.whole =
@@ -423,8 +417,14 @@ static size_t prompt_length(const char *line, const char *command)
 static char *text_joined(char *text, size_t size, const char *comments)
 {
     size_t used = 0, command = 0;
+    bool docker = strcmp(comments, "#") == 0; /* takes blanks behind a backslash */
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
+        size_t end = used;
+        while (c == '\n' && docker && end > 1 && strchr(" \t", text[end - 1]) != NULL) {
+            end--;
+        }
+        used = end > 0 && text[end - 1] == '\\' ? end : used;
         bool joins = c == '\n' && used > 1 &&
                      (text[used - 1] == '\\' ||
                       (text[used - 2] == ' ' && strchr("`^", text[used - 1]) != NULL));
@@ -679,16 +679,6 @@ static void complete_ranks(struct server_text *said, struct stated_key *all)
     }
 }
 
-/* Engines that state a pool each are data-parallel ranks. The least pool counts. */
-static void complete_engines(const struct server_text *said, struct stated_key *all)
-{
-    if (said->engines > 1 && all[STATED_DATA_PARALLEL].value[0] == '\0') {
-        const struct stated_key engines = {.said = "engines of its metrics",
-                                           .line = all[STATED_KV_BLOCKS].line};
-        set_number(&all[STATED_DATA_PARALLEL], &engines, said->engines, "");
-    }
-}
-
 /* A server says its pool in one way or several, the user maybe in another: the first that is there counts. */
 static void complete_pool(const struct server_text *text, struct stated_key *all)
 {
@@ -832,8 +822,11 @@ static void check_lines(struct server_text *said)
                          id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
+    bool drafts = strncmp(need, "drafts", 6) == 0;
     bool stated = need[0] == '\0' || server_text_overrides(said, need) ||
-                  server_text_overrides(said, "drafts");
+                  (drafts && server_text_overrides(said, "drafts")) ||
+                  (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 &&
+                   says(&said->keys.all[STATED_WHOLE_EXPERTS], "yes"));
     for (int i = 0; !stated && i < STATED_MOST; i++) {
         const struct stated_key *key = &said->keys.all[i];
         stated = key->value[0] != '\0' && strcmp(key->key, need) == 0;
@@ -842,7 +835,8 @@ static void check_lines(struct server_text *said)
         said->line = said->needs_line;
         error_expect(
             server_text_refuse(said, "'%s', but no line states '%s'", said->needs->key, need),
-            "--set drafts=none, or --set %s=VALUE and the others of drafts", need);
+            "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
+            drafts ? " and the others of drafts" : "");
     }
 }
 
@@ -892,7 +886,11 @@ static bool stated_complete(struct server_text *said, struct error *why)
                          "a number above 0: without it a server is not modelled");
         }
     }
-    complete_engines(said, all);
+    if (said->engines > 1 && all[STATED_DATA_PARALLEL].value[0] == '\0') { /* its ranks */
+        const struct stated_key of = {.said = "engines of its metrics",
+                                      .line = all[STATED_KV_BLOCKS].line};
+        set_number(&all[STATED_DATA_PARALLEL], &of, said->engines, "");
+    }
     if (said->program->ranks_in_tensor) {
         complete_ranks(said, all);
     }
