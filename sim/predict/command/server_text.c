@@ -339,7 +339,7 @@ static bool read_log(struct server_text *said, const char *line)
 }
 
 /* Copy the time at which a line was written, "11-10 01:24:57"; "" if it does not begin with one. */
-static void copy_time(const char *line, char out[15])
+static void copy_written_time(const char *line, char out[15])
 {
     static const char form[] = "[0-9][0-9]-[0-9][0-9][ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]*";
     char head[100], *at = head;
@@ -362,7 +362,7 @@ static bool starts_again(struct server_text *said, const struct node *once, cons
         if (strstr(line, once->children[i]->text) != NULL) {
             bool again = i < said->once;
             char time[sizeof said->started];
-            copy_time(line, time);
+            copy_written_time(line, time);
             bool earlier = time[0] != '\0' && strcmp(time, said->started) < 0;
             said->backwards = again && (earlier || said->backwards);
             said->once = i + 1;
