@@ -246,6 +246,7 @@ static void read_sayings(struct server_text *said, const struct server_program *
 {
     for (size_t i = 0; program->says != NULL && i < program->says->count; i++) {
         const struct node *says = program->says->children[i], *refused = node_get(says, "refused");
+        const struct node *needs = node_get(says, "needs");
         struct server_option option = {.value = SERVER_VALUE_WORD, .words = program->says};
         const char *dots = strstr(says->key, " ... ");
         snprintf(option.name, sizeof option.name, "%.*s",
@@ -258,9 +259,13 @@ static void read_sayings(struct server_text *said, const struct server_program *
         if (refused != NULL) {
             error_expect(server_text_refuse(said, "'%s': %s", says->key, refused->text),
                          "the log of a server without it");
-        } else if (node_get(says, "needs") != NULL) {
-            said->needs = says;
-            said->needs_line = said->line;
+        } else if (needs != NULL) {
+            struct server_need *at = said->needs;
+            while (at < said->needs + SERVER_NEEDS - 1 && at->says != NULL &&
+                   strcmp(node_get(at->says, "needs")->text, needs->text) != 0) {
+                at++;
+            }
+            *at = (struct server_need){.says = says, .line = said->line};
         } else {
             server_setting_take(&option, says->key, said);
         }
@@ -395,7 +400,7 @@ static void begin_server(struct server_text *said, const char *line)
         said->keys.fits_length = false;
         said->stray_count = 0;
         memset(said->ranks, 0, sizeof said->ranks);
-        said->needs = NULL;
+        memset(said->needs, 0, sizeof said->needs);
     }
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
@@ -797,10 +802,30 @@ static void complete_drafts(struct stated_key *all)
     }
 }
 
+/* Refuse what a line says if no other states the key that it needs. */
+static void check_need(struct server_text *said, const struct server_need *at)
+{
+    const char *need = node_get(at->says, "needs")->text;
+    bool drafts = strncmp(need, "drafts", 6) == 0;
+    bool stated = server_text_overrides(said, need) ||
+                  (drafts && server_text_overrides(said, "drafts")) ||
+                  (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 &&
+                   says(&said->keys.all[STATED_WHOLE_EXPERTS], "yes"));
+    for (int i = 0; !stated && i < STATED_MOST; i++) {
+        const struct stated_key *key = &said->keys.all[i];
+        stated = key->value[0] != '\0' && strcmp(key->key, need) == 0;
+    }
+    if (!stated) {
+        said->line = at->line;
+        error_expect(server_text_refuse(said, "'%s', but no line states '%s'", at->says->key, need),
+                     "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
+                     drafts ? " and the others of drafts" : "");
+    }
+}
+
 /* Refuse a log whose lines stand newest first, or tell more than its settings do: ranks of processes, drafts. */
 static void check_lines(struct server_text *said)
 {
-    const char *need = said->needs != NULL ? node_get(said->needs, "needs")->text : "";
     if (said->backwards) {
         said->line = said->keys.start_line;
         error_expect(
@@ -822,21 +847,8 @@ static void check_lines(struct server_text *said)
                          id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
-    bool drafts = strncmp(need, "drafts", 6) == 0;
-    bool stated = need[0] == '\0' || server_text_overrides(said, need) ||
-                  (drafts && server_text_overrides(said, "drafts")) ||
-                  (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 &&
-                   says(&said->keys.all[STATED_WHOLE_EXPERTS], "yes"));
-    for (int i = 0; !stated && i < STATED_MOST; i++) {
-        const struct stated_key *key = &said->keys.all[i];
-        stated = key->value[0] != '\0' && strcmp(key->key, need) == 0;
-    }
-    if (!stated) {
-        said->line = said->needs_line;
-        error_expect(
-            server_text_refuse(said, "'%s', but no line states '%s'", said->needs->key, need),
-            "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
-            drafts ? " and the others of drafts" : "");
+    for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
+        check_need(said, &said->needs[i]);
     }
 }
 

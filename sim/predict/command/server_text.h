@@ -100,7 +100,7 @@ struct stray_setting {
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
-enum { WORDED_PROGRAMS = 8 };
+enum { WORDED_PROGRAMS = 8, SERVER_NEEDS = 8 };
 
 struct server_text {
     const char *file;
@@ -137,8 +137,10 @@ struct server_text {
         int rank, line;
     } ranks
         [STATED_MAX_SEQUENCES]; /* by the key that counts them, the largest of a log's processes */
-    const struct node *needs;   /* what a line says, for which another has to state a key */
-    int needs_line;
+    struct server_need {
+        const struct node *says; /* what a line says, for which another has to state a key */
+        int line;
+    } needs[SERVER_NEEDS]; /* one a key */
     struct stray_setting strays[STRAYS];
     int stray_count;
     struct server_worded {
