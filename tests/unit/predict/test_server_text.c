@@ -797,6 +797,7 @@ static const struct {
      "f:1: ' EP0] ', but no line states 'expert_parallel'\n  expected: --set expert_parallel=VALUE"},
     {"vllm serve m\nLMCache INFO: LMCache Configuration: {'chunk_size': 256}",
      "f:2: 'LMCache Configuration: ', but no line states 'system'\n  expected: --set system=VALUE"},
+    {"(Worker_TP0_EP0 pid=5) INFO Capturing CUDA graphs", "f: no line is a server's"},
     {"python3 -m minisglang.launch_server --model-path m", "f: no line is a server's"},
     {"how to run With `vllm serve`, you should", "f: no line is a server's"},
     {"\n$ vllm serv m --max-num-seqs 8",
