@@ -753,12 +753,18 @@ bool server_command_read(struct server_text *said, char *text)
                     {"*nvidia-smi* --power-limit*", "a GPU with less power"},
                     {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},
                     {"*nvidia-smi* --lock-gpu-clocks*", "a GPU with slower clocks"}};
-    const char *line = text, *rest = line + strspn(line, " \t");
+    const char *line = text, *rest;
     bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
     said->tasks = slurm ? slurm_tasks(line + 7, line + strlen(line), said->tasks) : said->tasks;
     if (slurm && strstr(line, "--mem=") != NULL) {
         read_memory(said, strstr(line, "--mem=") + 6, 'M');
     }
+    if (slurm && (rest = strstr(line, "--gres=gpu:")) != NULL) { /* "gpu:a100:2" */
+        const char *number = rest + strlen("--gres=gpu:") + strcspn(rest + 11, ":, \t");
+        said->gpus = atoi(*number == ':' ? number + 1 : rest + 11);
+        said->gpus_line = said->line;
+    }
+    rest = line + strspn(line, " \t");
     bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
                 strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
     for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {

@@ -847,6 +847,13 @@ static void check_lines(struct server_text *said)
                          id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
+    uint64_t gpus = counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL);
+    if (said->gpus > 0 && said->tasks == 0 && gpus > (uint64_t)said->gpus) {
+        said->line = said->gpus_line;
+        error_expect(server_text_refuse(said, "the job has %d GPUs, its server %u", said->gpus,
+                                        (unsigned)gpus),
+                     "--set tensor_parallel=N, or the text without the job's");
+    }
     for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
         check_need(said, &said->needs[i]);
     }
