@@ -23,6 +23,22 @@ enum { WORD = 4096 }; /* bytes of a word that are read */
 /* Quotes and backslashes are taken off, nothing is expanded. '\v' stands for the end of a line that a
  * backslash joined to the next. */
 
+/* Behind the command whose output the shell puts here, "$(hostname | cut -d. -f1)" or one in backticks at the
+ * beginning of a word; NULL: there is none that ends on the line. */
+static const char *behind_output(const char *at, bool begins)
+{
+    bool ticks = *at == '`' && begins, calls = *at == '$' && at[1] == '(';
+    int depth = 0;
+    for (const char *end = at + 1;
+         (ticks || calls) && end - at < WORD && *end != '\0' && *end != '\n'; end++) {
+        depth += *end == '(' ? 1 : *end == ')' ? -1 : 0;
+        if (ticks ? *end == '`' : depth == 0) {
+            return end + 1;
+        }
+    }
+    return NULL;
+}
+
 bool shell_word(const char **at, char *out, size_t size, bool *open)
 {
     size_t length = 0;
@@ -32,7 +48,17 @@ bool shell_word(const char **at, char *out, size_t size, bool *open)
     if (**at == '\0' || redirected || strchr("|;&><#)\n", **at) != NULL) {
         return false;
     }
-    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
+    const char *from = *at, *output = from;
+    for (; **at != '\0' && (*at < output || quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL);
+         (*at)++) {
+        const char *behind =
+            *at >= output && quote == '\0' ? behind_output(*at, *at == from) : NULL;
+        output = behind != NULL ? behind : output;
+        if (*at < output) { /* as it stands */
+            out[length] = **at;
+            length += length + 1 < size;
+            continue;
+        }
         bool escape = **at == '\\' && (*at)[1] != '\0' && /* what is behind it stands for itself */
                       (quote == '\0' || (quote == '"' && strchr("\\\"$`", (*at)[1]) != NULL));
         bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;

@@ -160,8 +160,9 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
                                const char *text);
 
 /* Read a shell's next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
- * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be NULL: the text
- * ends within the word's quotes. */
+ * redirection, a comment or the end of the text, where `*at` then stands. What the shell would put in the place
+ * of a command, "$(hostname | cut -d. -f1)", is not run: its text is the word's. `open`, which may be NULL: the
+ * text ends within the word's quotes. */
 bool shell_word(const char **at, char *out, size_t size, bool *open);
 
 /* Does the text start a server? */

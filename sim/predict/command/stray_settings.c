@@ -114,7 +114,7 @@ static const struct server_option *option_that_counts(const struct server_progra
     option = dashed ? server_option_find(program, plain) : option;
     bool model = option != NULL && option->sets != NULL && strcmp(option->sets, "model") == 0;
     /* A rank is a process's, and a letter may be anything. */
-    bool other = !dashed && (strstr(plain, "_rank") != NULL || plain[1] == '\0');
+    bool other = (!dashed && strstr(plain, "_rank") != NULL) || plain[1] == '\0';
     return option == NULL || option->harmless || model || other ? NULL : option;
 }
 
