@@ -139,16 +139,27 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
     return node_set(scenario->root, "mechanisms.weights", share, why);
 }
 
-/* Does the id or path of a checkpoint say that its weights are quantised? */
-static bool names_type(const char *id)
+/* The bits of weights that the id or path of a checkpoint calls quantised; 0: of some, -1: it calls them not so. */
+static int named_bits(const char *id)
 {
-    static const char *const parts[] = {"awq",  "gptq", "fp8",  "int4",  "int8",  "w4a16", "w8a8",
-                                        "4bit", "8bit", "gguf", "nvfp4", "mxfp4", "bnb"};
-    bool names = false;
+    static const struct {
+        const char *part;
+        int bits;
+    } parts[] = {{"int4", 4}, {"w4a16", 4}, {"4bit", 4}, {"fp4", 4},  {"int8", 8}, {"w8a8", 8},
+                 {"8bit", 8}, {"fp8", 8},   {"awq", 4},  {"gptq", 0}, {"gguf", 0}, {"bnb", 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        names = names || strcasestr(id, parts[i]) != NULL;
+        if (strcasestr(id, parts[i].part) != NULL) {
+            return parts[i].bits;
+        }
     }
-    return names;
+    return -1;
+}
+
+/* Has the model weights of so many bits, or experts? */
+static bool has_bits(const struct model *model, int bits)
+{
+    return (int)(8 * dtype_bytes(model->weights, 1024) / 1024) == bits ||
+           (int)(8 * dtype_bytes(model->experts, 1024) / 1024) == bits;
 }
 
 /* Stated weights count for the model, but for a quantised one the option only names its method: the types of
@@ -173,8 +184,11 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
         return error_expect(why,
                             "--set dtype.weights=TYPE, or --set model=the checkpoint's folder");
     }
-    if (type == NULL && model->stored_bytes > 0 && names_type(id->value) && !names_type(typed)) {
-        error_set(why, file, id->line, "'%s' is quantised, and '%s' of --set is not", id->value,
+    int bits = named_bits(id->value);
+    bool unlike = model->stored_bytes > 0 ? bits >= 0 && named_bits(typed) < 0
+                                          : bits > 0 && !has_bits(model, bits);
+    if (type == NULL && unlike) {
+        error_set(why, file, id->line, "'%s' is quantised, and '%s' of --set is not so", id->value,
                   typed);
         return error_expect(why, "--set dtype.weights=TYPE, or a config.json of that checkpoint");
     }
@@ -234,7 +248,7 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
                    node_find(scenario->root, "mechanisms.weights") == NULL;
     bool types = keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' ||
                  keys->all[STATED_CHECKPOINT].value[0] != '\0' ||
-                 names_type(keys->all[STATED_MODEL].value);
+                 named_bits(keys->all[STATED_MODEL].value) >= 0;
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     bool shared = keys->all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;

@@ -419,6 +419,13 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         if (option != NULL) {
             take_variable(said, option, name, value + 1);
         }
+        if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 && isdigit((unsigned char)value[1])) {
+            said->gpus = 1;
+            said->gpus_line = said->line;
+            for (const char *comma = value; (comma = strchr(comma + 1, ',')) != NULL;) {
+                said->gpus++;
+            }
+        }
         said->program = before;
     }
 }

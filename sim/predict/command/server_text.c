@@ -847,11 +847,12 @@ static void check_lines(struct server_text *said)
                          id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
-    uint64_t gpus = counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL);
-    if (said->gpus > 0 && said->tasks == 0 && gpus > (uint64_t)said->gpus) {
+    uint64_t stages = said->tasks == 0 ? counted(said, STATED_PIPELINE_PARALLEL) : 1;
+    uint64_t gpus = counted(said, STATED_TENSOR_PARALLEL) * stages;
+    if (said->gpus > 0 && gpus > (uint64_t)said->gpus) { /* stages may stand on several machines */
         said->line = said->gpus_line;
-        error_expect(server_text_refuse(said, "the job has %d GPUs, its server %u", said->gpus,
-                                        (unsigned)gpus),
+        error_expect(server_text_refuse(said, "the server is on %u GPUs of a machine, and sees %d",
+                                        (unsigned)gpus, said->gpus),
                      "--set tensor_parallel=N, or the text without the job's");
     }
     for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {

@@ -131,7 +131,7 @@ struct server_text {
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
     double memory; /* bytes that a container, or a job, has at most; 0: not stated */
     int memory_line;
-    int gpus, gpus_line; /* of a job's machine; 0: not stated */
+    int gpus, gpus_line; /* of a machine, for the server; 0: not stated */
     uint64_t copies;     /* of the server, that a manifest runs */
     int copies_line;
     struct server_rank {
