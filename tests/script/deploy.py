@@ -27,7 +27,8 @@ for name in os.listdir("engines/commands") if yaml else ():
     program = yaml.safe_load(open(f"engines/commands/{name}", encoding="utf-8"))
     rows = program["options"]
     flags = list(rows) + [alias for row in rows.values() for alias in row.get("also", ())] + ["host", "port"]
-    flags += [flag for part in ("refused", "ignored") for names in program.get(part, {}).values() for flag in names]
+    names = [name for part in ("refused", "ignored") for row in program.get(part, {}).values() for name in row]
+    flags += [name.split("=")[0] for name in names]  # without the values that change nothing
     for start in program["starts"]:
         FLAGS[start] = [flag.lstrip("-") for flag in flags]
         WRITES[start] = " ".join(flag for flag, row in rows.items() if "writes" in row)
