@@ -3,22 +3,15 @@
  * Its rows are made once, for people, programs and the database. For people follow what each mechanism
  * changes, and how far the single savings are from their sum. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/runs/runs_notes.h"
-#include "core/units.h"
-#include "predict/result/shown.h"
 #include "store/stored_run.h"
 #include "study/ablate/ablation.h"
-#include "tables/frame.h"
-#include "tables/table.h"
 
 enum {
     NAMES = 512,

@@ -1,5 +1,4 @@
 /* `spillway calibrate`: measures this machine by running the harness. */
-#include "cli/frame/command.h"
 #include "cli/frame/harness.h"
 
 /* Reading other tools' files needs no GPU. */

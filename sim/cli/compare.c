@@ -2,22 +2,12 @@
  * that the measurement has and the run predicts. Published figures are held against predictions by
  * the Python module (python/spillway/papers.py). */
 
-#include "tables/frame.h"
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
-#include "core/name.h"
-#include "core/node.h"
 #include "core/text.h"
-#include "predict/scenario/scenario.h"
-#include "predict/scenario/scenario_keys.h"
-#include "store/store.h"
 #include "study/papers/measured_server.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,13 +8,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
 #include "cli/report/report_query.h"
-#include "core/named.h"
-#include "decode/mechanisms.h"
-#include "model/model.h"
-#include "policy/policy.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/scenario_keys.h"
-#include "server/server_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

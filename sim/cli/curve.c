@@ -1,18 +1,12 @@
 /* `spillway curve`: the hit ratios of policies at a range of cache sizes. A table has a row a curve and a
  * column a size; JSON and the database have all points. */
-#include "cli/frame/command.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
 #include "cli/trace/trace_argument.h"
-#include "core/array.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "decode/replay/replay.h"
-#include "policy/policy.h"
 #include "store/stored_run.h"
 #include "study/sweep/miss_curve.h"
 #include "study/whatif/whatif_study.h"
-#include "tables/frame.h"
 
 #include <gsl/gsl_sort_uint.h>
 #include <inttypes.h>

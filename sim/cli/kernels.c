@@ -3,7 +3,6 @@
  * counted as those of a model's operators are (model/operators.c): queries, activations and outputs
  * are bf16, as in a run. */
 #include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "core/text.h"
 #include "decode/cost/attention.h"
 #include "tables/frame.h"

@@ -1,17 +1,12 @@
 /* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with predictions. */
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/frame/harness.h"
 #include "cli/frame/message.h"
 #include "cli/trace/trace_argument.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "core/version.h"
-#include "predict/scenario/point.h"
 #include "store/stored_run.h"
 #include "study/papers/validation.h"
-#include "tables/frame.h"
 
 #include <inttypes.h>
 #include <math.h>

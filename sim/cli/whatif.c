@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
@@ -14,11 +12,7 @@
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "predict/result/shown.h"
-#include "predict/result/tie.h"
 #include "study/whatif/whatif_study.h"
-#include "tables/frame.h"
 
 enum { TEXT = 64, LINE = 512 };
 

@@ -9,13 +9,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/files.h"
-#include "core/name.h"
 #include "machine/measured.h"
 
 enum { DEEPEST = 8 };

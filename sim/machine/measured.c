@@ -1,7 +1,6 @@
 #include "machine/measured.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -4,12 +4,10 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
-#include "core/name.h"
 #include "core/text.h"
 #include "machine/compose.h"
 

@@ -1,6 +1,5 @@
 /* Sizes of one GPU's share. Weights are added up from the operators that read them, so that the
  * bytes held and the bytes read always agree. */
-#include "model/model.h"
 #include "model/layer_kind.h"
 #include "model/sharding.h"
 

@@ -2,7 +2,6 @@
  * its FFN. Costs are of one GPU. A matrix product reads its weights once, reads and writes its activations
  * in bf16, and takes two FLOPs for each weight and row. */
 #include "model/layer_kind.h"
-#include "model/model.h"
 #include "model/sharding.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
 
 #include "core/array.h"
 #include "core/text.h"
-#include "predict/result/result.h"
 
 #include <assert.h>
 #include <math.h>

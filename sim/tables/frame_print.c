@@ -1,6 +1,5 @@
 /* A row of a frame as lines for people, and a frame as JSON. */
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 

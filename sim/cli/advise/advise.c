@@ -1,20 +1,14 @@
 /* `spillway advise`: what to run for a model on a machine. */
 #include "cli/advise/advise.h"
 
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/report/report.h"
 #include "cli/runs/run_explained.h"
-#include "core/array.h"
-#include "core/node.h"
-#include "core/units.h"
 #include "model/sharding.h"
-#include "study/plan/host_room.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,14 +4,8 @@
 
 #include "cli/frame/left_out.h"
 #include "cli/frame/message.h"
-#include "cli/plan/plan_report.h"
-#include "cli/runs/runs_notes.h"
-#include "core/array.h"
-#include "core/text.h"
-#include "model/sharding.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

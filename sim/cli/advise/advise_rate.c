@@ -2,15 +2,10 @@
 #include "cli/advise/advise.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/frame/message.h"
-#include "cli/runs/runs_notes.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "study/advise/advice.h"
-#include "study/plan/host_room.h"
 
 enum { LINE = 2048 };
 

@@ -2,17 +2,12 @@
 #include "cli/advise/advise.h"
 
 #include "cli/plan/deployment.h"
-#include "core/node.h"
 #include "core/text.h"
 #include "decode/plan/memory.h"
-#include "predict/answer.h"
-#include "predict/result/tie.h"
-#include "study/advise/advice.h"
 #include "study/plan/start_line.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LIST "tables/verdicts.def"

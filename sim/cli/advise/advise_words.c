@@ -1,15 +1,11 @@
 /* What sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
 #include "cli/advise/advise.h"
 
-#include "predict/result/tie.h"
 #include "cli/runs/runs_text.h"
-#include "core/node.h"
 #include "core/text.h"
-#include "study/plan/target.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

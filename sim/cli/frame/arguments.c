@@ -2,7 +2,6 @@
 
 #include "cli/frame/help.h"
 #include "core/array.h"
-#include "core/name.h"
 #include "core/text.h"
 #include "predict/scenario/scenario_keys.h"
 

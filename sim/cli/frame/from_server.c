@@ -3,17 +3,12 @@
 #include "cli/frame/question.h"
 
 #include "cli/frame/message.h"
-#include "core/array.h"
-#include "core/node.h"
-#include "core/units.h"
 #include "model/sharding.h"
 #include "predict/command/server_text.h"
 #include "predict/scenario/engine_memory.h"
-#include "server/server_engine.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

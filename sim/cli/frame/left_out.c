@@ -1,6 +1,5 @@
 #include "cli/frame/left_out.h"
 
-#include "core/name.h"
 #include "core/text.h"
 #include "tables/table.h"
 

@@ -1,7 +1,5 @@
 #include "cli/frame/program.h"
 
-#include "core/name.h"
-#include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"

@@ -3,9 +3,7 @@
 #include "cli/frame/question.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,11 +12,6 @@
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
-#include "core/name.h"
-#include "core/named.h"
-#include "core/node.h"
-#include "core/units.h"
-#include "predict/scenario/scenario_keys.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */

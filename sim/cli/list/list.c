@@ -3,27 +3,17 @@
 #include "cli/list/list.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
-#include "core/named.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "decode/mechanisms.h"
-#include "machine/profile.h"
-#include "model/model.h"
 #include "policy/plugin.h"
-#include "policy/policy.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/workload.h"
-#include "server/server_engine.h"
 #include "tables/frame.h"
 #include "trace/generate/trace_profile.h"
-#include "trace/demand.h"
 
 /* Print and destroy a frame, which may be NULL. */
 static bool list_print(struct frame *frame, bool json, struct error *why)

@@ -5,15 +5,10 @@
 #include <string.h>
 
 #include "cli/list/list.h"
-#include "core/node.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "model/layer_kind.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/scenario.h"
-#include "model/model.h"
-#include "server/server_engine.h"
 #include "tables/frame.h"
 
 struct model_page {

@@ -4,11 +4,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/frame/output.h"
-#include "core/array.h"
 #include "predict/answer.h"
 #include "server/requests/synthetic.h"
 

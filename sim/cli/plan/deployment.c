@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,14 +9,10 @@
 
 #include "cli/frame/output.h"
 #include "cli/plan/benchmark_list.h"
-#include "core/array.h"
-#include "core/named.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
-#include "predict/result/shown.h"
-#include "server/workload.h"
 #include "study/advise/advice.h"
 #include "study/plan/start_line.h"
 

@@ -8,7 +8,6 @@
 #include "cli/runs/runs_text.h"
 #include "core/text.h"
 #include "study/plan/tradeoff.h"
-#include "tables/table.h"
 
 enum { TEXT = 64, LINE = 2048 };
 

@@ -1,17 +1,12 @@
 /* `spillway plan`: the smallest (or largest) value of a key at which a scenario meets targets. */
 #include <string.h>
 
-#include "cli/frame/arguments.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/plan/plan_report.h"
-#include "core/name.h"
 #include "core/text.h"
-#include "cli/frame/command.h"
 #include "cli/frame/message.h"
-#include "study/plan/target.h"
-#include "study/plan/planning.h"
 
 /* Serving metrics need a workload. */
 static bool check_workload(const struct scenario *scenario, const struct targets *targets,

@@ -1,7 +1,5 @@
 /* One row per candidate: the figures of the value found, or how near the nearest comes. */
-#include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -12,7 +10,6 @@
 #include "core/version.h"
 #include "store/stored_run.h"
 #include "study/plan/start_line.h"
-#include "study/plan/planning.h"
 
 enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640 };
 

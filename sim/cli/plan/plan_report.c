@@ -3,18 +3,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/frame/left_out.h"
 #include "cli/plan/deployment.h"
-#include "core/node.h"
 #include "core/quote.h"
 #include "core/text.h"
-#include "predict/result/tie.h"
 #include "predict/server/serving_load.h"
 #include "study/plan/start_line.h"
-#include "tables/table.h"
 
 /* ---- what a run misses ---- */
 

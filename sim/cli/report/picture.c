@@ -11,14 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/harness.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
-#include "core/named.h"
 
 #define OF_RUNS "timed runs"
 

@@ -9,7 +9,6 @@
 #include "cli/report/report.h"
 
 #include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "core/version.h"
 

@@ -1,11 +1,9 @@
 /* `spillway merge`: merges databases of several machines into one. */
 #include "core/unfinished.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "store/store.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { OUTPUT };

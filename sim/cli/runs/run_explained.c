@@ -7,15 +7,9 @@
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
 #include "core/text.h"
-#include "core/units.h"
-#include "decode/error_band.h"
-#include "decode/time/pipeline.h"
 #include "predict/answer.h"
-#include "predict/result/result.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_load.h"
-#include "predict/server/serving_memory.h"
-#include "tables/frame.h"
 
 #include <inttypes.h>
 #include <math.h>

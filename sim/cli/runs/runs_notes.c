@@ -4,12 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/result/result.h"
 #include "predict/result/tie.h"
-#include "core/array.h"
-#include "core/name.h"
 #include "core/text.h"
-#include "machine/profile.h"
 #include "tables/table.h"
 
 enum { LINE = 2048 };

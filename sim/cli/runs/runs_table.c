@@ -9,7 +9,6 @@
 #include "cli/runs/runs_text.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
-#include "core/array.h"
 #include "core/text.h"
 #include "predict/result/tie.h"
 #include "study/sweep/replication.h"

@@ -2,7 +2,6 @@
 
 #include "core/text.h"
 #include "core/version.h"
-#include "predict/result/result.h"
 #include "study/sweep/replication.h"
 
 #include <inttypes.h>

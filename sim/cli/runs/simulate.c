@@ -1,9 +1,5 @@
 /* `spillway simulate`: runs every point of a scenario; prints a table or JSON lines, and stores runs
  * in a database. */
-#include "core/array.h"
-#include "core/units.h"
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
@@ -11,7 +7,6 @@
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
-#include "study/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <unistd.h>

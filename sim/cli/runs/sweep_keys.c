@@ -1,10 +1,8 @@
 #include "cli/runs/sweep_keys.h"
 
 #include "core/text.h"
-#include "policy/policy.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *last_word(const char *key)

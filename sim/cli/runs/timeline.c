@@ -1,10 +1,7 @@
 /* `spillway timeline`: writes one step as a Chrome trace. */
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "predict/answer.h"
-#include "predict/decode/run.h"
 
 enum { SET, OUTPUT };
 

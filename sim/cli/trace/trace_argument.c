@@ -1,12 +1,9 @@
 #include "cli/trace/trace_argument.h"
 
 #include "core/array.h"
-#include "core/named.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "trace/demand.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,18 +1,12 @@
 /* Commands that show, check or make one decode trace: info, verify, generate. */
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/trace/trace_argument.h"
-#include "core/named.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "model/model.h"
 #include "tables/frame.h"
-#include "trace/format/trace.h"
 #include "trace/generate/generate.h"
 
 enum { JSON };

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "cli/frame/arguments.h"
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/trace/trace_argument.h"
 #include "core/json_writer.h"
@@ -13,7 +11,6 @@
 #include "decode/replay/likeness.h"
 #include "trace/fit/fit.h"
 #include "trace/generate/generate.h"
-#include "trace/demand.h"
 
 /* A twin is drawn at random, and parts of it last for most of its steps: over 18 heads and 128
  * steps, reuse and mass differ by a point or two from seed to seed. Its figures are means over such twins. */

@@ -1,10 +1,8 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
 #include "tables/frame.h"
 #include "core/json_writer.h"
-#include "cli/frame/command.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit_locality.h"
-#include "trace/stats.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,13 +2,9 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "core/name.h"
-#include "core/node.h"
 #include "core/text.h"
 
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const windows_words[] = {"by-keys", "none", "if-used", "chunks", NULL};

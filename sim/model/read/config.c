@@ -4,16 +4,13 @@
 
 #include "core/array.h"
 #include "core/files.h"
-#include "core/name.h"
 #include "core/named.h"
 #include "core/random.h"
 #include "core/text.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

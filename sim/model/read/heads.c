@@ -3,7 +3,6 @@
  * heads of linear layers. */
 #include "model/read/config.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* ---- linear layers ---- */

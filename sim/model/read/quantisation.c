@@ -3,11 +3,8 @@
  * decide a size is refused. */
 #include "model/read/config.h"
 
-#include "core/name.h"
-
 #include <ctype.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- modules that are not quantised ----

@@ -1,11 +1,9 @@
 #include "predict/decode/context.h"
 
-#include "core/array.h"
 #include "core/parallel.h"
 #include "predict/decode/replays.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 bool run_context_init(struct run_context *context, uint32_t users, struct stop_flag *stop,

@@ -9,13 +9,10 @@
  *
  * Figures of the run are means over its steps: sums over lengths, each with the share of the steps that it
  * stands for. Those of memory are the last length's. */
-#include "core/array.h"
 #include "decode/plan/resident.h"
 #include "predict/decode/outcome.h"
-#include "predict/decode/run.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 struct growth {

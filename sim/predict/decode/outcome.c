@@ -1,17 +1,12 @@
 /* Fills the columns of a result, group by group, in the order of columns.def. */
 #include "predict/decode/outcome.h"
 
-#include "core/array.h"
-#include "decode/cost/cost.h"
 #include "decode/mechanism_values.h"
 #include "decode/plan/resident.h"
-#include "decode/setup.h"
 #include "model/sharding.h"
-#include "trace/demand.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 bool outcome_names(const struct setup *setup, struct result *result, struct error *why)

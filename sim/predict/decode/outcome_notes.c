@@ -1,15 +1,9 @@
 /* Which notes hold for a run. Each function asks for one, or for a few that exclude each other. */
 #include "predict/decode/outcome.h"
 
-#include "core/name.h"
-#include "decode/cost/kernel_time.h"
 #include "decode/mechanism_values.h"
-#include "decode/plan/mass.h"
 #include "decode/system.h"
-#include "decode/time/pipeline.h"
-#include "model/exchange.h"
 #include "model/sharding.h"
-#include "policy/policy.h"
 
 #include <string.h>
 

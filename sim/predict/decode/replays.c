@@ -1,10 +1,8 @@
 /* Plans are gathered into groups. The ledgers of a group, or of a single plan, are values that runs share. */
 #include "predict/decode/replays.h"
 
-#include "core/array.h"
 #include "decode/replay/replay_kept.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -1,15 +1,11 @@
 /* One run, start to end: heads of the trace, plan, replay, schedule. */
 #include "predict/decode/run.h"
 
-#include "core/array.h"
 #include "core/parallel.h"
 #include "decode/mechanism_values.h"
-#include "decode/plan/mass.h"
 #include "decode/plan/memory.h"
 #include "decode/time/engine_step.h"
 #include "decode/time/prefill.h"
-#include "machine/profile.h"
-#include "policy/policy.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
 #include "trace/stats.h"

@@ -2,12 +2,9 @@
 #include "predict/scenario/resolve.h"
 
 #include "decode/plan/resident.h"
-#include "core/array.h"
-#include "predict/scenario/scenario_keys.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 enum { BATCH_UNSAID = -1 };
 #define SHARE_UNITS 1e6 /* units that shares are counted in */

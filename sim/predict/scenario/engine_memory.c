@@ -9,7 +9,6 @@
 #include "decode/plan/memory.h"
 #include "machine/compose.h"
 #include "model/sharding.h"
-#include "model/model.h"
 #include "predict/scenario/sources.h"
 
 #include <fnmatch.h>

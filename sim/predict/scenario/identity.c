@@ -5,7 +5,6 @@
 #include "predict/scenario/point.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
 

@@ -1,17 +1,10 @@
 #include "predict/scenario/point.h"
 
-#include "core/array.h"
-#include "core/files.h"
-#include "core/name.h"
 #include "decode/mechanism_values.h"
 #include "decode/time/engine_step.h"
-#include "decode/time/pipeline.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/sources.h"
-#include "server/server_engine.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

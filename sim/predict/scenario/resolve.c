@@ -1,19 +1,13 @@
 /* Resolves the keys of a scenario; a key comes after those that it needs. */
 #include "predict/scenario/resolve.h"
 
-#include "core/named.h"
-#include "decode/draft/drafts.h"
 #include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "model/sharding.h"
 #include "policy/plugin.h"
-#include "policy/policy.h"
 #include "policy/qsac.h"
-#include "predict/scenario/point.h"
-#include "predict/scenario/scenario_keys.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

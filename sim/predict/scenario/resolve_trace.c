@@ -7,19 +7,14 @@
  * done, one small model's recording is used. */
 #include "predict/scenario/resolve.h"
 
-#include "core/name.h"
-#include "core/named.h"
 #include "core/text.h"
 #include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
-#include "server/requests/requests.h"
-#include "trace/demand.h"
 #include "trace/generate/generate.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>

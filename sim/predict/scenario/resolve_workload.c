@@ -1,14 +1,11 @@
 /* Keys of a server, which need requests. */
 #include "predict/scenario/resolve.h"
 
-#include "core/named.h"
 #include "decode/mechanism_values.h"
 #include "predict/scenario/engine_memory.h"
-#include "predict/scenario/scenario_keys.h"
 #include "server/requests/synthetic.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -8,16 +8,9 @@
  * values, are checked when their point is resolved. */
 #include "predict/scenario/scenario.h"
 
-#include "core/array.h"
-#include "core/name.h"
-#include "core/named.h"
-#include "machine/profile.h"
-#include "policy/policy.h"
 #include "predict/scenario/resolve.h"
-#include "server/server_engine.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

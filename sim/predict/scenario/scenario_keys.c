@@ -1,17 +1,9 @@
 #include "predict/scenario/scenario_keys.h"
 
-#include "core/name.h"
-#include "decode/mechanisms.h"
-#include "machine/profile.h"
 #include "predict/scenario/resolve.h"
-#include "server/requests/requests.h"
-#include "server/server_engine.h"
-#include "server/workload.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Other words for keys stand in a table. People write mechanisms and machines' figures without maps. */

@@ -3,15 +3,11 @@
 #include "study/ablate/ablation.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/array.h"
-#include "decode/mechanisms.h"
 #include "predict/result/tie.h"
-#include "predict/scenario/point.h"
 
 #define AGAINST "--against"
 #define FULL_ATTENTION "fullattn"

@@ -1,11 +1,9 @@
 #include "study/ablate/difference.h"
 
-#include "core/name.h"
 #include "core/text.h"
 #include "decode/mechanism_values.h"
 #include "decode/system.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,10 @@
 /* Names get their canonical spelling here, and are looked up when set. Only `all` reads the folders. */
 #include "study/plan/candidates.h"
 
-#include "core/array.h"
-#include "core/named.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "decode/mechanism_values.h"
 #include "predict/server/serving_memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

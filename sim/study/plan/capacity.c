@@ -1,7 +1,6 @@
 #include "study/plan/capacity.h"
 
 #include "server/requests/synthetic.h"
-#include "server/workload.h"
 
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* A plan of candidates: their rounds, their winner, and a workload that is long enough for it. */
 #include "study/plan/planning.h"
 
-#include "core/array.h"
 #include "core/text.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

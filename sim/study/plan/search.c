@@ -1,9 +1,6 @@
 /* The search of one candidate: its values, and the scenario of each. */
 #include "study/plan/planning.h"
 
-#include "core/array.h"
-#include "predict/server/serving_memory.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,21 +1,15 @@
 #include "study/plan/start_line.h"
 
-#include "core/name.h"
-#include "core/named.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
-#include "predict/scenario/sources.h"
-#include "server/requests/requests.h"
 #include "study/plan/host_room.h"
 
-#include <jansson.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

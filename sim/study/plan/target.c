@@ -3,12 +3,9 @@
 #include "study/plan/target.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "core/name.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "predict/result/tie.h"
 #include "predict/server/serving_load.h"
 

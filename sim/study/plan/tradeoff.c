@@ -1,11 +1,9 @@
 #include "study/plan/tradeoff.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
 #include "predict/server/serving_load.h"
 
 /* Values per axis. Fewer than for a study of one system, because there are two axes and many systems. */

@@ -1,7 +1,6 @@
 /* The better side of a figure is the side that makes the time shorter. */
 #include "study/sweep/explain.h"
 
-#include "core/array.h"
 #include "predict/answer.h"
 #include "predict/server/serving_load.h"
 

@@ -1,6 +1,5 @@
 #include "study/sweep/miss_curve.h"
 
-#include "core/array.h"
 #include "core/parallel.h"
 #include "decode/replay/replay.h"
 #include "decode/setup.h"

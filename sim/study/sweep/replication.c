@@ -5,14 +5,11 @@
 #include <gsl/gsl_statistics.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/array.h"
 #include "core/parallel.h"
-#include "machine/profile.h"
 #include "predict/answer.h"
 #include "predict/scenario/resolve.h"
 

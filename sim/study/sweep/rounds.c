@@ -1,7 +1,5 @@
 #include "study/sweep/rounds.h"
 
-#include "core/array.h"
-
 #include <stdlib.h>
 
 /* The tries of a round, line by line. */

@@ -20,22 +20,16 @@
 
 #include "study/sweep/sweep.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
 #include <time.h>
 
-#include "core/array.h"
 #include "core/parallel.h"
-#include "decode/replay/replay.h"
 #include "predict/answer.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
-#include "predict/decode/run.h"
 #include "predict/server/serving_stream.h"
 #include "store/stored_run.h"
 

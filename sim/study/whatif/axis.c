@@ -1,18 +1,12 @@
 /* The values of an axis: those that were given, or its usual range. */
 #include "study/whatif/axis.h"
 
-#include "core/array.h"
 #include "core/text.h"
 #include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
-#include "decode/system.h"
-#include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario.h"
 #include "predict/server/serving_memory.h"
-#include "server/requests/requests.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

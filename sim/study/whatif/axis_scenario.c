@@ -3,10 +3,8 @@
 
 #include "core/quote.h"
 #include "core/text.h"
-#include "policy/policy.h"
 #include "predict/decode/run.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,7 @@
  * The batch comes last, because the number of sequences that fit depends on the other axis. */
 #include "study/whatif/whatif_study.h"
 
-#include "core/array.h"
 #include "core/text.h"
-#include "predict/scenario/point.h"
 
 #include <math.h>
 #include <stdlib.h>
