@@ -140,6 +140,36 @@ static void write_environment(const struct node *all, bool service, FILE *out)
     }
 }
 
+/* The memory and GPUs that a container gets, in front of its command: "limit" as Kubernetes counts. */
+static void write_limits(const struct node *map, FILE *out)
+{
+    static const char *const named[][2] = {{"resources.limits", "limit"},
+                                           {"deploy.resources.limits", "memory"}};
+    const struct node *devices = node_find(map, "deploy.resources.reservations.devices"), *found;
+    devices = devices != NULL ? devices : node_get(map, "gpus");
+    for (size_t i = 0; i < 2; i++) {
+        const struct node *limits = node_find(map, named[i][0]);
+        if ((found = node_get(limits, "memory")) != NULL && found->kind == NODE_SCALAR) {
+            write_setting(named[i][1], found->text, out);
+        }
+        if ((found = node_get(limits, "nvidia.com/gpu")) != NULL && found->kind == NODE_SCALAR) {
+            write_setting("gpus", found->text, out);
+        }
+    }
+    if ((found = node_get(map, "mem_limit")) != NULL && found->kind == NODE_SCALAR) {
+        write_setting("memory", found->text, out);
+    }
+    int count = 0;
+    for (size_t i = 0; devices != NULL && i < devices->count; i++) {
+        const struct node *ids = node_get(devices->children[i], "device_ids");
+        found = node_get(devices->children[i], "count");
+        count += ids != NULL                            ? (int)ids->count
+                 : found != NULL && found->text != NULL ? atoi(found->text)
+                                                        : 0;
+    }
+    fprintf(out, "gpus=%d ", count);
+}
+
 struct visitor {
     struct server_text *said;
     int before;                  /* lines of the file before the document */
@@ -190,12 +220,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     char *of = interpolated(named, service, false);
     const char *tagged = of != NULL ? of : named;
     write_setting("image", tagged, written.out);
-    const struct node *memory = node_find(map, "resources.limits.memory");
-    memory = memory != NULL ? memory : node_find(map, "deploy.resources.limits.memory");
-    memory = memory != NULL ? memory : node_get(map, "mem_limit");
-    if (memory != NULL && memory->kind == NODE_SCALAR) {
-        write_setting("memory", memory->text, written.out);
-    }
+    write_limits(map, written.out);
     write_environment(node_stated(map, "environment"), service, written.out);
     write_environment(node_stated(map, "env"), service, written.out);
     if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||

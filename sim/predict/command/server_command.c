@@ -419,13 +419,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         if (option != NULL) {
             take_variable(said, option, name, value + 1);
         }
-        if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0 && isdigit((unsigned char)value[1])) {
-            said->gpus = 1;
-            said->gpus_line = said->line;
-            for (const char *comma = value; (comma = strchr(comma + 1, ',')) != NULL;) {
-                said->gpus++;
-            }
-        }
+        server_job_sees(said, name, value + 1);
         said->program = before;
     }
 }
@@ -624,19 +618,6 @@ static void check_setting(struct server_text *said, const char *name, bool forei
     }
 }
 
-/* Memory that a container or a job has at most: "32Gi", "32g"; a plain number is in units of `plain`. */
-static void read_memory(struct server_text *said, const char *value, char plain)
-{
-    static const char units[] = "BKMGT";
-    char *unit;
-    double number = strtod(value, &unit);
-    const char *at = strchr(units, *unit != '\0' ? toupper((unsigned char)*unit) : plain);
-    if (number > 0 && at != NULL) {
-        said->memory = ldexp(number, 10 * (int)(at - units));
-        said->memory_line = said->line;
-    }
-}
-
 /* Read what stands before a command, or before the options of an image, up to `end`. */
 static void read_head(struct server_text *said, const char *text, const char *end)
 {
@@ -655,10 +636,6 @@ static void read_head(struct server_text *said, const char *text, const char *en
         size_t length = strcspn(plain, "=");
         if (strncmp(word, "image=", 6) == 0) {
             read_image(said, word + 6);
-        } else if (strncmp(word, "memory=", 7) == 0 || strncmp(word, "--memory=", 9) == 0) {
-            read_memory(said, strchr(word, '=') + 1, 'B');
-        } else if (strcmp(last, "--memory") == 0 || strcmp(last, "-m") == 0) {
-            read_memory(said, word, 'B');
         } else if (isupper((unsigned char)plain[0]) && plain[length] == '=') {
             plain[length] = '\0';
             check_setting(said, plain, foreign);
@@ -677,33 +654,6 @@ void server_command_second(struct server_text *said, int first, int line)
     error_expect(server_text_refuse(
                      said, "a second command starts a server; the first is in line %d", first),
                  "one server; keep the other's command in a file of its own");
-}
-
-/* What of Slurm's options up to `end` starts several tasks: 1 the tasks, 2 the nodes, 4 the tasks of each; as
- * `tasks` has it where they say nothing. Tasks that are counted count for the nodes, too. */
-static unsigned slurm_tasks(const char *at, const char *end, unsigned tasks)
-{
-    static const struct {
-        const char *name;
-        unsigned sets, clears;
-    } options[] = {{"--ntasks-per-*", 4, 4},
-                   {"--ntasks*", 1, 7},
-                   {"-n*", 1, 7},
-                   {"--nodes*", 2, 2},
-                   {"-N*", 2, 2}};
-    char word[WORD];
-    while (at < end && shell_word(&at, word, sizeof word, NULL)) {
-        const char *number = word + strcspn(word, "0123456789");
-        number = *number != '\0' ? number : at + strspn(at, " \t\v");
-        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-            if (fnmatch(options[i].name, word, 0) == 0) {
-                tasks &= ~options[i].clears;
-                tasks |= atoi(number) > 1 ? options[i].sets : 0;
-                break;
-            }
-        }
-    }
-    return tasks;
 }
 
 /* Follow the loops and functions of a shell up to `end`. May what stands there be started several times? Such
@@ -731,10 +681,13 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         said->names_function =
             strchr(piece, '{') == NULL && (strncmp(piece, "function ", 9) == 0 ||
                                            (name > 2 && strncmp(piece + name - 2, "()", 2) == 0));
+        bool slurm = strncmp(piece, "srun ", 5) == 0;
+        struct server_job job = slurm ? said->job : (struct server_job){.line = {0}};
+        if (slurm || (strncmp(piece, "mpi", 3) == 0 && strstr(at, "llmapi-launch") == NULL)) {
+            server_job_read(said, &job, at, end);
+        }
         several = fnmatch("@(xargs|parallel|pdsh|ansible) *", piece, FNM_EXTMATCH) == 0 ||
-                  (fnmatch("srun *", piece, 0) == 0 && slurm_tasks(at, end, said->tasks) != 0) ||
-                  (fnmatch("@(mpirun|mpiexec) *", piece, FNM_EXTMATCH) == 0 &&
-                   strstr(at, "llmapi-launch") == NULL && slurm_tasks(at, end, 0) != 0);
+                  server_job_is_several(&job);
     }
     return several || said->loops > 0;
 }
@@ -774,42 +727,9 @@ static bool unquote(char *inner)
 
 bool server_command_read(struct server_text *said, char *text)
 {
-    static const struct {
-        const char *pattern, *what;
-    } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
-                    {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
-                    {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
-                    {"* MIG [0-9]g.[0-9]*gb*Device*", "a slice of a GPU"},
-                    {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
-                    {"*nvidia-cuda-mps-control*", "a shared GPU"},
-                    {"*nvidia-smi* -pl *", "a GPU with less power"},
-                    {"*nvidia-smi* --power-limit*", "a GPU with less power"},
-                    {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},
-                    {"*nvidia-smi* --lock-gpu-clocks*", "a GPU with slower clocks"}};
-    const char *line = text, *rest;
-    bool found = false, slurm = strncmp(line, "#SBATCH", 7) == 0;
-    said->tasks = slurm ? slurm_tasks(line + 7, line + strlen(line), said->tasks) : said->tasks;
-    if (slurm && strstr(line, "--mem=") != NULL) {
-        read_memory(said, strstr(line, "--mem=") + 6, 'M');
-    }
-    if (slurm && (rest = strstr(line, "--gres=gpu:")) != NULL) { /* "gpu:a100:2" */
-        const char *number = rest + strlen("--gres=gpu:") + strcspn(rest + 11, ":, \t");
-        said->gpus = atoi(*number == ':' ? number + 1 : rest + 11);
-        said->gpus_line = said->line;
-    }
-    rest = line + strspn(line, " \t");
-    bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
-                strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
-    for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
-        if (fnmatch(machines[i].pattern, line, FNM_EXTMATCH) == 0) {
-            error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),
-                         "whole GPUs as they are");
-        }
-    }
-    if (slurm && strstr(line, "--array") != NULL && !server_text_overrides(said, "replicas")) {
-        error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
-                     "--set replicas=N, the number of them");
-    }
+    const char *line = text, *rest = text + strspn(text, " \t");
+    bool found = false;
+    server_job_read_line(said, line);
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
         const char *inner = within_quote(rest, line);
@@ -845,6 +765,7 @@ bool server_command_read(struct server_text *said, char *text)
         }
         said->line = begins;
         read_head(said, head, line);
+        server_job_read(said, &said->job, head, line);
     }
     starts_several(said, rest, rest + strlen(rest));
     return found;

@@ -758,7 +758,7 @@ static void complete_tiers(const struct server_program *program, struct server_t
     }
     complete_size(said, STATED_HOST_EACH, STATED_HOST);
     complete_size(said, STATED_DISK_EACH, STATED_DISK);
-    for (int id = STATED_HOST; said->memory > 0 && id <= STATED_WEIGHTS_OUTSIDE;
+    for (int id = STATED_HOST; said->job.number[JOB_MEMORY] > 0 && id <= STATED_WEIGHTS_OUTSIDE;
          id += STATED_WEIGHTS_OUTSIDE - STATED_HOST) {
         struct error unread;
         double bytes = 0, gpus = id == STATED_HOST
@@ -767,12 +767,13 @@ static void complete_tiers(const struct server_program *program, struct server_t
                                                 counted(said, STATED_PIPELINE_PARALLEL));
         if (all[id].value[0] != '\0' &&
             units_parse(all[id].value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
-            bytes * gpus > said->memory) {
-            said->line = said->memory_line;
-            error_expect(
-                server_text_refuse(said, "'%s' is %s, more than the memory of its container",
-                                   all[id].said, all[id].value),
-                "less than %.4g GiB, or the text without that limit", said->memory / (1 << 30));
+            bytes * gpus > said->job.number[JOB_MEMORY]) {
+            said->line = said->job.line[JOB_MEMORY];
+            error_expect(server_text_refuse(said,
+                                            "'%s' is %s, more than the memory of its container",
+                                            all[id].said, all[id].value),
+                         "less than %.4g GiB, or the text without that limit",
+                         said->job.number[JOB_MEMORY] / (1 << 30));
         }
     }
     if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {
@@ -847,14 +848,11 @@ static void check_lines(struct server_text *said)
                          id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
-    uint64_t stages = said->tasks == 0 ? counted(said, STATED_PIPELINE_PARALLEL) : 1;
-    uint64_t gpus = counted(said, STATED_TENSOR_PARALLEL) * stages;
-    if (said->gpus > 0 && gpus > (uint64_t)said->gpus) { /* stages may stand on several machines */
-        said->line = said->gpus_line;
-        error_expect(server_text_refuse(said, "the server is on %u GPUs of a machine, and sees %d",
-                                        (unsigned)gpus, said->gpus),
-                     "--set tensor_parallel=N, or the text without the job's");
-    }
+    bool shared =
+        says(&said->keys.all[STATED_SHARED_RANKS], "yes") && said->program->ranks_in_tensor;
+    uint64_t each = counted(said, STATED_TENSOR_PARALLEL),
+             parts = counted(said, STATED_PIPELINE_PARALLEL);
+    server_job_check(said, each, each * parts * (shared ? 1 : counted(said, STATED_DATA_PARALLEL)));
     for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
         check_need(said, &said->needs[i]);
     }

@@ -98,6 +98,25 @@ struct stray_setting {
     } kind;
 };
 
+/* What starts a server gives it so much of each (server_job.c); 0: not stated. */
+enum job_count {
+    JOB_NODES,
+    JOB_NODE_TASKS,
+    JOB_TASKS,
+    JOB_GPUS, /* of all nodes; of each, of a task */
+    JOB_NODE_GPUS,
+    JOB_TASK_GPUS,
+    JOB_CONTAINER_GPUS,
+    JOB_VISIBLE_GPUS,
+    JOB_RAY_GPUS, /* of each machine of Ray; its line is stated for any */
+    JOB_MEMORY,   /* bytes that a container, or a job, has at most */
+    JOB_COUNTS
+};
+struct server_job {
+    double number[JOB_COUNTS];
+    int line[JOB_COUNTS];
+};
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 enum { WORDED_PROGRAMS = 8, SERVER_NEEDS = 8 };
@@ -119,7 +138,6 @@ struct server_text {
         loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
     unsigned ifs, branches; /* of a shell that are open, and of these those with a "then" */
     bool names_function;    /* the line before begins a function */
-    unsigned tasks;         /* what of a job of Slurm is several: slurm_tasks() */
     bool container;         /* the text is a container's command, which begins with its variables */
     struct shell_variables variables;
     size_t once;      /* of the lines that a start has once, those that this one had */
@@ -129,10 +147,8 @@ struct server_text {
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
-    double memory; /* bytes that a container, or a job, has at most; 0: not stated */
-    int memory_line;
-    int gpus, gpus_line; /* of a machine, for the server; 0: not stated */
-    uint64_t copies;     /* of the server, that a manifest runs */
+    struct server_job job;
+    uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
     struct server_rank {
         int rank, line;
@@ -186,6 +202,20 @@ void server_text_read_version(struct server_text *said, const char *line);
 
 /* Take the variables that the first `length` bytes of the line set. */
 void server_command_read_variables(struct server_text *said, const char *line, size_t length);
+
+/* Read what the words between the two, or a scheduler's line, ask for. */
+void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
+                     const char *end);
+void server_job_read_line(struct server_text *said, const char *line);
+
+/* Take a variable that may say which GPUs the server sees. */
+void server_job_sees(struct server_text *said, const char *name, const char *value);
+
+/* Does it start what is in its line more than once? */
+bool server_job_is_several(const struct server_job *job);
+
+/* Refuse a server whose layers are split among more GPUs than a machine shows it, or that has more in all. */
+void server_job_check(struct server_text *said, uint64_t tensor, uint64_t all);
 
 /* Does the line set variables for another program: "NAME=value program"? */
 bool server_command_is_others(const char *line);

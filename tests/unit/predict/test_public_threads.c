@@ -693,6 +693,22 @@ static const struct {
     {"and as much as it has", "x.sh",
      "docker run --memory=64g vllm/vllm-openai:v0.20.0 m --kv-offloading-size 64\n",
      "model=m system=vllm-offload engine=vllm-0.20 host_memory=64GiB"},
+    {"as much as a limit of Kubernetes has", "x.yaml",
+     "a:\n- " IMAGE
+     "\n  args: [m, --kv-offloading-size, '30']\n  resources: {limits: {memory: 32G, nvidia.com/gpu: '1'}}\n",
+     "x.yaml:2: 'kv_offloading_size' is 30GiB, more than the memory of its container\n  expected: less than 29.8 GiB"},
+    {"more GPUs than a container of Kubernetes has", "x.yaml",
+     "a:\n- " IMAGE "\n  args: [m, -tp, '4']\n  resources: {limits: {nvidia.com/gpu: 2}}\n",
+     "x.yaml:2: the server is on 4 GPUs of a machine, and sees 2"},
+    {"more than a service has", "x.yaml",
+     "services: {v: {" IMAGE
+     ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: [{count: 2}]}}}}}\n",
+     "x.yaml:1: the server is on 4 GPUs of a machine, and sees 2"},
+    {"more than those that a service names", "x.yaml",
+     "services: {v: {" IMAGE
+     ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: "
+     "[{device_ids: ['0', '2']}]}}}}}\n",
+     "x.yaml:1: the server is on 4 GPUs of a machine, and sees 2"},
     {"more than a job of Slurm's has", "x.sh",
      "#SBATCH --mem=32768\nsrun vllm serve m --kv-offloading-size 64\n",
      "x.sh:1: 'kv_offloading_size' is 64GiB, more than"},
