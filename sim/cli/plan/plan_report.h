@@ -36,7 +36,7 @@ const struct frame_column *front_columns(uint32_t *count);
 struct frame *plan_frame(const struct planning *planning, const struct table_view *view,
                          struct error *why);
 
-/* Find and print a Pareto front over these axes (tradeoff.h). With `json`: its runs as 'simulate --json'
+/* Find and print a Pareto front over these axes. With `json`: its runs as 'simulate --json'
  * prints them, then one line per candidate that has no runs: `system`, `hardware`, `left_out` and `error` as
  * above, and `run`, which is null. */
 bool front_print(const struct scenario *scenario, const char *over,
