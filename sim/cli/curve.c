@@ -21,29 +21,25 @@ static const char *const groups[] = {"layer", "head", NULL};
 
 static const struct command_option options[] = {
     [POLICY] = {"--policy", "POLICY,...",
-                "policies: NAME, plugin:PATH, or with parameters as in a scenario: "
-                "{name: qsac, eta: 0.9} (default: every policy that can run on the "
-                "trace)",
+                "policies: NAME, plugin:PATH, or with parameters as in a scenario: {name: qsac, "
+                "eta: 0.9} (default: every policy that can run on the trace)",
                 .list = true},
     [SIZES] = {"--sizes", "N,...",
                "cache sizes per head: blocks, or shares of all blocks such as 30% "
                "(default: some shares)",
                .list = true},
     [BY] = {"--by", "GROUP",
-            "print a curve for each layer or KV head of a trace (default: one for all "
-            "heads)",
+            "print a curve for each layer or KV head of a trace (default: one for all heads)",
             .values = groups},
     [SELECTION] = {"--selection", "SHARE",
                    "share of a trace's context in each demand (default: 10%)"},
     [ORDER] = {"--order", "ORDER",
-               "handle the units of a step as one batch, or sequentially (default: "
-               "batch)",
+               "handle the units of a step as one batch, or sequentially (default: batch)",
                .values = policy_orders},
     [LAYERS] = {"--layers", "N,...", layer_choice_summary, .list = true},
     [JSON] = {"--json", NULL, "print one JSON object per size"},
     [DATABASE] = {"--db", "FILE",
-                  "store the curves in this SQLite file, for 'plot curves' and 'plot "
-                  "spread'"},
+                  "store the curves in this SQLite file, for 'plot curves' and 'plot spread'"},
     {.name = NULL},
 };
 

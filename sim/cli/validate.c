@@ -160,16 +160,14 @@ enum { USUAL_CONTEXT = 32768 };
 
 static const struct command_option options[] = {
     [HOST] = {"--host", NULL,
-              "run mechanisms that need no GPU; threads stand in for the GPU and the "
-              "link"},
+              "run mechanisms that need no GPU; threads stand in for the GPU and the link"},
     [MODEL] = {"--model", "NAME", "the model whose shapes are run (default: llama-3-8b)"},
     [CONTEXT] = {"--context", "TOKENS",
                  "the context to run at, rounded up to a multiple of the recorded "
                  "context (default: 32768)"},
     [QUICK] = {"--quick", NULL, "take samples for 30 seconds instead of 120"},
     [DB] = {"--db", "FILE",
-            "store predictions and measurements in table 'validations' of this SQLite "
-            "file"},
+            "store predictions and measurements in table 'validations' of this SQLite file"},
     {.name = NULL},
 };
 

@@ -277,12 +277,10 @@ static const struct command_option options[] = {
     [OVER] = {"--over", "KEY[,KEY]", "the axis to walk along, or two for a grid; see below",
               .list = true, .required = true},
     [POINTS] = {"--points", "N",
-                "number of values in a range, at least 2 (default: depends on the "
-                "axis)"},
+                "number of values in a range, at least 2 (default: depends on the axis)"},
     [SET] = SCENARIO_SET_OPTION,
     [DB] = {"--db", "FILE",
-            "store the runs in this SQLite file, for 'plot whatif'; runs already in "
-            "it are reused"},
+            "store the runs in this SQLite file, for 'plot whatif'; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
@@ -358,8 +356,7 @@ static bool whatif_command_run(const struct arguments *arguments, struct error *
 const struct command command_whatif = {
     .name = "whatif",
     .operands = "[FILE...]",
-    .summary = "run a scenario along an axis, such as the budget, and report what more of it "
-               "gains",
+    .summary = "run a scenario along an axis, such as the budget, and report what more of it gains",
     .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set system=retroinfer --set context=128K",
     .options = options,

@@ -23,10 +23,9 @@ static const struct command_option advise_options[] = {
                      "or such as p50:50ms (p50, p90, p99, mean)"},
     [ADVISE_TTFT] =
         {"--ttft", "TIME",
-         "most time to the first token, such as 2s: the 99th percentile of requests, or "
-         "such as p50:2s (p50, p90, p99, mean); "
-         "without a workload, of requests as long as the context, with answers of "
-         "256 tokens"},
+         "most time to the first token, such as 2s: the 99th percentile of requests, or such as "
+         "p50:2s (p50, p90, p99, mean); without a workload, of requests as long as the context, "
+         "with answers of 256 tokens"},
     [ADVISE_RATE] =
         {"--rate", "R",
          "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
@@ -36,9 +35,8 @@ static const struct command_option advise_options[] = {
                       .list = true},
     [ADVISE_WEIGHTS] =
         {"--weights", "TYPE,...",
-         "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded "
-         "to fp8, a shipped variant of the model, or a checkpoint that you name "
-         "(default: the model's own)",
+         "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded to fp8, a "
+         "shipped variant of the model, or a checkpoint that you name (default: the model's own)",
          .list = true},
     [ADVISE_GPUS] = {"--gpus", "N",
                      "GPUs to use, as one server or several (default: 1, or as "

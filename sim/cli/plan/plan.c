@@ -115,10 +115,9 @@ static const struct command_option options[] = {
                "loss), paper (those that exist on paper only)",
                .list = true},
     [PARETO] = {"--pareto", NULL,
-                "list all budgets and batches on the Pareto front of throughput, step "
-                "time, HBM and attention mass, instead of one value; with a workload "
-                "all rates (or clients) on that of throughput, p99 of TTFT, and TPOT; "
-                "--target is then optional"},
+                "list all budgets and batches on the Pareto front of throughput, step time, HBM "
+                "and attention mass, instead of one value; with a workload all rates (or clients) "
+                "on that of throughput, p99 of TTFT, and TPOT; --target is then optional"},
     [BEST] = {"--best", "KEY",
               "find the value with the best figure, such as decode_tokens_per_s: most of "
               "a rate, least of a time or a cost; over the axis --over (default: "
@@ -126,8 +125,7 @@ static const struct command_option options[] = {
     [OVER] = {"--over", "AXIS[,AXIS]",
               "the axis of --best; the axes of --pareto, in place of these", .list = true},
     [OUTPUT] = {"--output", "FILE",
-                "write the winner's scenario to this file (default: print it below "
-                "the table)",
+                "write the winner's scenario to this file (default: print it below the table)",
                 .letter = 'o'},
     [DEPLOY] = {"--deploy", "DIR",
                 "write files that start the best candidate's servers, and the benchmark "
@@ -292,8 +290,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
 const struct command command_plan = {
     .name = "plan",
     .operands = "[FILE...]",
-    .summary = "find the smallest or largest value, such as a budget or a rate, that meets "
-               "targets",
+    .summary = "find the smallest or largest value, such as a budget or a rate, that meets targets",
     .example = "spillway plan --target 'tpot_ms<=70,decode_tokens_per_s>=15' --allow lossy \\\n"
                "    --system vllm,retroinfer --set model=llama-3-8b --set hardware=a40 \\\n"
                "    --set context=128K --set trace=smollm2-135m",

@@ -118,12 +118,9 @@ static const struct command_option generate_options[] = {
     [GENERATE_OUTPUT] = {"--output", "FILE", "the trace to write (.swt)", .letter = 'o',
                          .required = true},
     [MODEL] = {"--model", "MODEL",
-               "the model whose layers and heads are generated (default: the fitted "
-               "ones)"},
+               "the model whose layers and heads are generated (default: the fitted ones)"},
     [CONTEXT] = {"--context", "TOKENS", "tokens in the prefix (default: as fitted)"},
-    [STEPS] = {"--steps", "NUMBER",
-               "decode steps to generate "
-               "(default: 64)"},
+    [STEPS] = {"--steps", "NUMBER", "decode steps to generate (default: 64)"},
     [KEEP] = {"--keep", "SHARE",
               "share of the context in each row, besides the window (default: 20%)"},
     [SEED] = {"--seed", "NUMBER", "random seed (default: 1)"},

@@ -277,8 +277,7 @@ static bool check_routing(const struct scenario *scenario, const struct workload
         return true;
     }
     scenario_error(scenario, "routing", why,
-                   "'routing: %s' sees load, and there is none with "
-                   "'timed: no'",
+                   "'routing: %s' sees load, and there is none with 'timed: no'",
                    routing_names[workload->routing]);
     return error_expect(why, "'round-robin' or 'prefix'");
 }
