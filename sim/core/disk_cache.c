@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

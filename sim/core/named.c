@@ -3,7 +3,6 @@
 #include "core/named.h"
 
 #include "core/array.h"
-#include "core/name.h"
 #include "core/node.h"
 #include "core/text.h"
 
@@ -11,9 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

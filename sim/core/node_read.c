@@ -4,13 +4,11 @@
  * The limits keep the cost linear in the file, although an alias is a copy; the limit on depth bounds every
  * recursion, of libyaml, too. */
 #include "core/array.h"
-#include "core/node.h"
 #include "core/node_build.h"
 #include "core/text.h"
 
 #include <errno.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>

@@ -1,8 +1,6 @@
 #include "decode/error_band.h"
 
 #include "core/files.h"
-#include "core/named.h"
-#include "core/node.h"
 
 #include <math.h>
 

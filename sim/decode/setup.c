@@ -1,6 +1,5 @@
 /* A setup owns its mechanisms, model, drafts and profile, and holds a reference to each of its traces. */
 #include "decode/setup.h"
-#include "core/array.h"
 #include "decode/mechanism_values.h"
 
 #include <math.h>

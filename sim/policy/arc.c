@@ -8,7 +8,6 @@
  * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts exist only once the
  * cache has been full, and it then stays full. */
 #include "policy/batch.h"
-#include "policy/policy.h"
 #include "policy/queues.h"
 
 #include <math.h>

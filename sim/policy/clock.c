@@ -4,7 +4,6 @@
  * ring; a hit marks its block. The hand clears marks until it finds an unmarked block. That block
  * is evicted, the new one takes its slot, unmarked, and the hand moves past it. */
 #include "policy/batch.h"
-#include "policy/policy.h"
 
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };
 

@@ -11,7 +11,6 @@
 #include "core/random.h"
 #include "policy/batch.h"
 #include "policy/queues.h"
-#include "policy/policy.h"
 
 #include <math.h>
 

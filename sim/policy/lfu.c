@@ -2,7 +2,6 @@
  * longest ago. A count begins at 1 and is lost on eviction. */
 #include "policy/batch.h"
 #include "policy/queues.h"
-#include "policy/policy.h"
 
 struct lfu {
     struct policy base;

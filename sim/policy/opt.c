@@ -11,7 +11,6 @@
  *     key     upper half: next use, never 0; lower half: the block; 0: not held
  */
 #include "policy/batch.h"
-#include "policy/policy.h"
 
 struct opt {
     struct policy base;

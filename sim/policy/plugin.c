@@ -6,7 +6,6 @@
  * account, breaks the instance: it is not called again, and plugin_check() reports the reason. */
 #include "policy/plugin.h"
 
-#include "core/array.h"
 #include "core/files.h"
 #include "policy/spillway_policy.h"
 
@@ -15,11 +14,9 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

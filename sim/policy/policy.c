@@ -6,11 +6,9 @@
 #include "policy/policy.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/name.h"
 #include "core/text.h"
 #include "policy/plugin.h"
 

@@ -7,7 +7,6 @@
  * Counts start at 0 in each queue. A block for which SMALL has no room enters MAIN; this happens only until
  * the cache is full, because an eviction leaves room in SMALL. */
 #include "policy/batch.h"
-#include "policy/policy.h"
 #include "policy/queues.h"
 
 enum { SMALL = QUEUE_HELD, MAIN = QUEUE_HELD_2, GHOST = QUEUE_GHOST };

@@ -10,7 +10,6 @@
  *
  * Invariant: a held block lies between `hand` and the end, or `hand` is 0. */
 #include "policy/batch.h"
-#include "policy/policy.h"
 
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };
 

@@ -1,7 +1,5 @@
 #include "predict/answer.h"
 
-#include "core/array.h"
-#include "core/name.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
 #include "predict/server/serving.h"
@@ -9,7 +7,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

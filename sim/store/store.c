@@ -6,17 +6,12 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-#include "core/node.h"
 #include "core/stop_flag.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "policy/plugin.h"
-#include "policy/policy.h"
 #include "predict/result/shown.h"
 #include "predict/result/tie.h"
 #include "core/version.h"

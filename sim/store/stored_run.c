@@ -5,14 +5,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
-#include "core/text.h"
 #include "core/version.h"
-#include "predict/result/result.h"
 #include "store/database.h"
 #include "store/schema.h"
 

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/array.h"
 #include "core/text.h"

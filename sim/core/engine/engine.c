@@ -3,11 +3,8 @@
 
 #include "core/engine/engine.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/array.h"
 #include "core/engine/calendar.h"
 #include "core/engine/flow.h"
 #include "core/stop_flag.h"

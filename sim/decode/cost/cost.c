@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "decode/mechanism_values.h"
-#include "machine/places.h"
 #include "model/sharding.h"
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)

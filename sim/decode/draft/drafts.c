@@ -2,13 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "core/array.h"
-#include "core/name.h"
 #include "core/named.h"
 #include "core/node.h"
 #include "model/layer_kind.h"

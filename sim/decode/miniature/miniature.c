@@ -8,13 +8,8 @@
  * order with the other kernels. */
 #include "decode/miniature/miniature.h"
 
-#include "core/array.h"
-#include "decode/plan/memory_plan.h"
-#include "decode/replay/replay.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/pipe.h"
-#include "machine/places.h"
 
 #include <math.h>
 #include <stdlib.h>

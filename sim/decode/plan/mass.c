@@ -8,9 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/array.h"
 #include "decode/mechanism_values.h"
-#include "trace/demand.h"
 
 bool mass_is_measured(const struct setup *setup)
 {

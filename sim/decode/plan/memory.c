@@ -6,9 +6,7 @@
 #include <math.h>
 
 #include "decode/cost/attention.h"
-#include "decode/cost/cost.h"
 #include "decode/mechanism_values.h"
-#include "model/kv_pools.h"
 #include "model/sharding.h"
 
 static uint64_t memory_whole(double bytes)

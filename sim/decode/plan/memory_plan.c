@@ -9,9 +9,7 @@
 #include "decode/cost/attention.h"
 #include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
-#include "decode/plan/memory.h"
 #include "decode/plan/resident.h"
-#include "decode/replay/replay_kept.h"
 
 #define MOST_BATCH (1u << 20)
 

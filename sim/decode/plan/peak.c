@@ -3,7 +3,6 @@
 #include "decode/plan/memory.h"
 
 #include "decode/cost/attention.h"
-#include "decode/cost/cost.h"
 
 #include <math.h>
 

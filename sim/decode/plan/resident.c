@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-#include "decode/cost/cost.h"
 #include "decode/mechanism_values.h"
 #include "policy/qsac.h"
 

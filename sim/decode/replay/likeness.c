@@ -1,7 +1,6 @@
 /* Each figure is a row: a statistic of trace/stats.h, or the replay of one policy at one setting. */
 #include "decode/replay/likeness.h"
 
-#include "core/array.h"
 #include "decode/replay/replay.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/array.h"
 #include "core/parallel.h"
 #include "decode/replay/replay_job.h"
 #include "trace/generate/trace_profile.h"

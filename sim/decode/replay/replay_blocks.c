@@ -14,7 +14,6 @@
  * block is the same share of the recorded context as of the target's, but at least a unit of the trace. */
 #include "decode/replay/replay_job.h"
 
-#include "core/array.h"
 #include "trace/generate/trace_profile.h"
 
 #include <math.h>

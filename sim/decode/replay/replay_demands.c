@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-
 /* ---- how demands are asked for ---- */
 
 /* Are the demands of this way to ask approximate rows of the trace? */

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "core/array.h"
 #include "trace/generate/trace_profile.h"
 
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome)

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "decode/replay/ledger.h"
-
 #ifndef REPLAY_SOURCES
 #error "the Makefile defines REPLAY_SOURCES, a hash of the sources that replay"
 #endif

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#include "core/array.h"
-#include "decode/replay/ledger.h"
 #include "policy/next_use.h"
 
 struct replay_layer {

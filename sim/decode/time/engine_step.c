@@ -1,6 +1,5 @@
 #include "decode/time/engine_step.h"
 
-#include "decode/cost/cost.h"
 #include "decode/mechanism_values.h"
 
 #include <math.h>

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "decode/cost/cost.h"
-#include "decode/cost/attention.h"
 #include "decode/time/hybrid.h"
 
 /* The first layer's query is known only when it runs. */

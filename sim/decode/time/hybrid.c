@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "decode/replay/ledger.h"
 #include "decode/time/fetch.h"
 #include "decode/time/stages.h"
 #include "model/sharding.h"

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "decode/cost/attention.h"
-#include "machine/places.h"
 
 const struct trust work_trust = {.basis = BASIS_MEASURED};
 

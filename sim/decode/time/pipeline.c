@@ -7,10 +7,8 @@
 
 #include "core/engine/chrome_trace.h"
 #include "core/stop_flag.h"
-#include "decode/cost/cost.h"
 #include "decode/cost/attention.h"
 #include "decode/time/fetch.h"
-#include "decode/time/pipe.h"
 #include "decode/time/steady.h"
 #include "model/sharding.h"
 

@@ -1,13 +1,11 @@
 /* Building a prefill's schedule on the pipeline's machine. */
 #include "decode/time/prefill.h"
 
-#include "core/array.h"
 #include "core/stop_flag.h"
 #include "decode/cost/attention.h"
 #include "decode/time/fetch.h"
 #include "decode/time/steady.h"
 #include "decode/time/stages.h"
-#include "decode/time/pipe.h"
 
 #include <math.h>
 #include <stdlib.h>

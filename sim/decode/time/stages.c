@@ -6,8 +6,6 @@
 
 #include <math.h>
 
-#include "decode/cost/attention.h"
-#include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 

@@ -3,11 +3,7 @@
 
 #include "decode/time/steady.h"
 
-#include <stddef.h>
 #include <string.h>
-
-#include "core/array.h"
-#include "core/engine/engine.h"
 
 struct steady {
     struct arrays arrays;

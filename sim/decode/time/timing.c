@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-#include "decode/time/pipe.h"
-#include "core/engine/engine.h"
-
 static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 {
     return engine_task_record(pipe->engine, task)->end_ns;

@@ -8,7 +8,6 @@
 #include "trace/fit/fit_locality.h"
 #include "trace/fit/fit_solve.h"
 #include "trace/generate/generate.h"
-#include "trace/demand.h"
 
 #include <math.h>
 #include <stdlib.h>

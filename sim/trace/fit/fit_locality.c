@@ -6,7 +6,6 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "trace/demand.h"
 #include "trace/generate/generate.h"
 
 #include <math.h>

@@ -7,10 +7,8 @@
 #include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/array.h"
-#include "trace/demand.h"
 #include "trace/format/format.h"
 #include "trace/stats.h"
 

@@ -1,13 +1,11 @@
 /* Reads frames of an open trace: positioned reads into the caller's frame (or a frame generated
  * there). Threads share nothing. */
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

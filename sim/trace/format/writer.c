@@ -1,16 +1,13 @@
 /* Writing a trace: frame after frame into a temporary file beside the final one. The final name appears only
  * when the file is whole and on the disk. Only the index grows with the trace: eight bytes per frame. */
 
-#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/array.h"
-#include "core/error.h"
 #include "core/unfinished.h"
 #include "trace/format/format.h"
 

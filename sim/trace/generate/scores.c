@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "trace/format/trace.h"
 #include "trace/hash.h"
 
 #ifdef __x86_64__

@@ -4,13 +4,11 @@
 #include "trace/generate/trace_profile.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
 #include "core/files.h"
-#include "core/node.h"
 #include "core/quote.h"
 
 const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
