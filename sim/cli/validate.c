@@ -29,64 +29,51 @@ struct subject {
 #define ARRAY columns
 #include "tables/columns.h"
 
-/* One sample has no spread. */
-static void put_measured(const struct validation_figure *figure, struct frame *frame)
-{
-    char low[SHOWN_TEXT], high[SHOWN_TEXT];
-    double p10_us = figure->p10 / 1e3, p90_us = figure->p90 / 1e3;
-    frame_number(frame, DATA_measured_us, figure->median / 1e3);
-    frame_number(frame, DATA_p10_us, p10_us);
-    frame_number(frame, DATA_p90_us, p90_us);
-    frame_number(frame, DATA_samples, figure->samples);
-    if (figure->samples == 1) {
-        frame_text(frame, DATA_spread, "one sample");
-    } else {
-        frame_textf(frame, DATA_spread, "%s - %s",
-                    shown_value(UNIT_DURATION, 0, p10_us, NAN, NAN, low),
-                    shown_value(UNIT_DURATION, 0, p90_us, NAN, NAN, high));
-    }
-}
-
-/* What identifies the validation, and what was run. */
-static void put_subject(const struct subject *subject, uint64_t trace, const char *spec,
-                        struct frame *frame)
-{
-    char profile[17];
-    profile_hash(&subject->profile, profile);
-    uint64_t hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, trace));
-    hash = XXH64(spillway_program, strlen(spillway_program), hash);
-    hash = XXH64(subject->model.name, strlen(subject->model.name), hash);
-    frame_textf(frame, DATA_validation, "%016" PRIx64, hash);
-    frame_text(frame, DATA_hardware, subject->profile.name);
-    frame_text(frame, DATA_profile_hash, profile);
-    frame_text(frame, DATA_trace, trace_path(subject->trace));
-    frame_textf(frame, DATA_trace_hash, "%016" PRIx64, trace);
-    frame_text(frame, DATA_model, subject->model.name);
-    frame_number(frame, DATA_context, (double)subject->shape.context);
-    frame_number(frame, DATA_layers, subject->shape.layers);
-    frame_number(frame, DATA_threads, subject->shape.threads);
-}
-
+/* A validation is identified by what was run, on what, by which program. */
 static struct frame *validation_frame(const struct subject *subject,
                                       const struct validation *validation, const char *spec,
                                       struct error *why)
 {
-    uint64_t hash;
+    char profile[17], low[SHOWN_TEXT], high[SHOWN_TEXT];
+    uint64_t trace, hash;
     struct frame *frame =
-        trace_hash(subject->trace, &hash, why) ? frame_create(columns, DATA_COUNT, why) : NULL;
-    for (int id = 0; frame != NULL && id < MINIATURE_COUNT; id++) {
+        trace_hash(subject->trace, &trace, why) ? frame_create(columns, DATA_COUNT, why) : NULL;
+    if (frame == NULL) {
+        return NULL;
+    }
+    profile_hash(&subject->profile, profile);
+    hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, trace));
+    hash = XXH64(spillway_program, strlen(spillway_program), hash);
+    hash = XXH64(subject->model.name, strlen(subject->model.name), hash);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
         const struct validation_row *row = &validation->rows[id];
-        if (validation_ran(validation, id)) {
-            frame_row(frame);
-            put_subject(subject, hash, spec, frame);
-            frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
-            put_measured(&row->measured, frame);
-            frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
-            frame_number(frame, DATA_error, row->error);
-            frame_number(frame, DATA_gate, row->gate);
-            frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
-            frame_number(frame, DATA_output_error, row->output_error);
+        double p10_us = row->measured.p10 / 1e3, p90_us = row->measured.p90 / 1e3;
+        if (!validation_ran(validation, id)) {
+            continue;
         }
+        frame_row(frame);
+        frame_textf(frame, DATA_validation, "%016" PRIx64, hash);
+        frame_text(frame, DATA_hardware, subject->profile.name);
+        frame_text(frame, DATA_profile_hash, profile);
+        frame_text(frame, DATA_trace, trace_path(subject->trace));
+        frame_textf(frame, DATA_trace_hash, "%016" PRIx64, trace);
+        frame_text(frame, DATA_model, subject->model.name);
+        frame_number(frame, DATA_context, (double)subject->shape.context);
+        frame_number(frame, DATA_layers, subject->shape.layers);
+        frame_number(frame, DATA_threads, subject->shape.threads);
+        frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
+        frame_number(frame, DATA_measured_us, row->measured.median / 1e3);
+        frame_number(frame, DATA_p10_us, p10_us);
+        frame_number(frame, DATA_p90_us, p90_us);
+        frame_number(frame, DATA_samples, row->measured.samples);
+        frame_textf(frame, DATA_spread, row->measured.samples == 1 ? "one sample" : "%s - %s",
+                    shown_value(UNIT_DURATION, 0, p10_us, NAN, NAN, low),
+                    shown_value(UNIT_DURATION, 0, p90_us, NAN, NAN, high));
+        frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
+        frame_number(frame, DATA_error, row->error);
+        frame_number(frame, DATA_gate, row->gate);
+        frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
+        frame_number(frame, DATA_output_error, row->output_error);
     }
     return frame;
 }
@@ -174,15 +161,14 @@ static const struct command_option options[] = {
 static bool validate_load(const struct arguments *arguments, struct subject *out, struct error *why)
 {
     static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    uint32_t count;
-    uint32_t context = USUAL_CONTEXT;
+    uint32_t count, context = USUAL_CONTEXT;
     const char *const *operands = arguments_operands(arguments, &count);
-    const char *model =
-        arguments_given(arguments, MODEL) ? arguments_text(arguments, MODEL) : "llama-3-8b";
+    const char *model = arguments_text(arguments, MODEL);
     return arguments_whole(arguments, CONTEXT, UNIT_TOKENS, 0, 1 << 30, &context, why) &&
            profile_load_named(operands[0], &out->profile, why) &&
            (out->trace = trace_named(operands[1], why)) != NULL &&
-           model_load(NULL, model, &as_it_is, NULL, 0, &out->model, why) &&
+           model_load(NULL, model != NULL ? model : "llama-3-8b", &as_it_is, NULL, 0, &out->model,
+                      why) &&
            validation_shape(&out->model, out->trace, &out->profile,
                             arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,
                             context, &out->shape, why);

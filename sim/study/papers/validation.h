@@ -59,6 +59,7 @@ struct validation {
     struct miniature_stand_ins stand_ins;
     struct validation_curve curves[VALIDATION_CURVES];
     uint32_t curve_count;
+    struct profile today; /* the caller's, with these curves; it owns nothing */
     struct validation_row rows[MINIATURE_COUNT]; /* valid where validation_ran() */
     struct validation_class classes[MINIATURE_CLASSES];
 };
