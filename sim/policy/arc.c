@@ -25,12 +25,9 @@ struct arc {
     struct queues queues;
 };
 
-static bool arc_init(struct policy *policy, const double *values, const struct policy_env *env,
-                     struct error *why)
+static bool arc_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct arc *arc = (struct arc *)policy;
-    (void)values;
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     queues_init(&arc->queues, &policy->arrays, env->blocks, why);
     return true;
 }
@@ -101,11 +98,7 @@ static inline bool arc_admit(struct policy *policy, uint32_t block)
     return true;
 }
 
-static void arc_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
-{
-    batch_access(policy, arc_touch, arc_admit, demand, outcome);
-    outcome->updates = outcome->hit; /* moved to the end of AGAIN */
-}
+BATCH_ACCESS(arc_access, arc_touch, arc_admit, true)
 
 static bool arc_holds(const struct policy *policy, uint32_t block)
 {

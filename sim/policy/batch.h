@@ -5,8 +5,8 @@
  * the cache holds is admitted whole: its worst blocks are evicted again within the step. The first loop is
  * unrolled because many touches take only a few instructions, and the loop itself would cost as much.
  *
- * `updates` stays 0. A policy whose hits move a block in a list or a heap counts them there; a bit
- * or a counter beside the entry that the lookup has just read costs nothing more. */
+ * `updates` counts hits that move a block in a list or a heap; a bit or a counter beside the entry that the
+ * lookup has just read costs nothing more. */
 #pragma once
 
 #include "policy/policy.h"
@@ -48,3 +48,11 @@ static inline __attribute__((always_inline)) void batch_access(struct policy *po
     outcome->inserts = admitted;
     outcome->attended = demand_wanted(demand);
 }
+
+/* The access of a policy. `moves`: a hit moves an entry of a list or a heap. */
+#define BATCH_ACCESS(name, touch, admit, moves)                                                    \
+    static void name(struct policy *policy, const struct demand *demand, struct outcome *outcome)  \
+    {                                                                                              \
+        batch_access(policy, touch, admit, demand, outcome);                                       \
+        outcome->updates = (moves) ? outcome->hit : 0;                                             \
+    }

@@ -14,14 +14,11 @@ struct clock {
     uint16_t *state; /* [blocks] not bytes: a byte store may alias any object */
 };
 
-static bool clock_init(struct policy *policy, const double *values, const struct policy_env *env,
-                       struct error *why)
+static bool clock_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct clock *clock = (struct clock *)policy;
-    (void)values;
     clock->ring = arrays_add(&policy->arrays, env->capacity, sizeof *clock->ring, why);
     clock->state = arrays_add(&policy->arrays, env->blocks, sizeof *clock->state, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     return true;
 }
 
@@ -51,11 +48,7 @@ static inline bool clock_admit(struct policy *policy, uint32_t block)
     return true;
 }
 
-static void clock_access(struct policy *policy, const struct demand *demand,
-                         struct outcome *outcome)
-{
-    batch_access(policy, clock_touch, clock_admit, demand, outcome);
-}
+BATCH_ACCESS(clock_access, clock_touch, clock_admit, false)
 
 static bool clock_holds(const struct policy *policy, uint32_t block)
 {

@@ -10,14 +10,11 @@ struct fifo {
     bool *cached; /* [blocks] */
 };
 
-static bool fifo_init(struct policy *policy, const double *values, const struct policy_env *env,
-                      struct error *why)
+static bool fifo_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct fifo *fifo = (struct fifo *)policy;
-    (void)values;
     fifo->ring = arrays_add(&policy->arrays, env->capacity, sizeof *fifo->ring, why);
     fifo->cached = arrays_add(&policy->arrays, env->blocks, sizeof *fifo->cached, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     return true;
 }
 

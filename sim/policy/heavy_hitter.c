@@ -56,22 +56,22 @@ struct heavy_hitter {
     uint32_t kept_count;
 };
 
-static bool heavy_hitter_init(struct policy *policy, const double *values,
-                              const struct policy_env *env, struct error *why)
+static bool heavy_hitter_init(struct policy *policy, const struct policy_env *env,
+                              struct error *why)
 {
     struct heavy_hitter *heavy = (struct heavy_hitter *)policy;
-    if (values[BORN] != floor(values[BORN])) {
-        error_usage(why, NULL, 0, "policy 'heavy-hitter' has born %g", values[BORN]);
+    if (env->values[BORN] != floor(env->values[BORN])) {
+        error_usage(why, NULL, 0, "policy 'heavy-hitter' has born %g", env->values[BORN]);
         return error_expect(why, "0 or 1");
     }
     uint32_t outside = policy_outside(env);
     heavy->first = env->sinks;
     heavy->last = heavy->end = env->sinks + outside;
     heavy->count = env->capacity < outside ? env->capacity : outside;
-    heavy->recent = (uint32_t)lround(values[RECENT] * heavy->count);
+    heavy->recent = (uint32_t)lround(env->values[RECENT] * heavy->count);
     heavy->listens = env->warmup > 0 ? env->warmup : 1;
     heavy->each =
-        env->capacity < outside ? values[BORN] * env->born : 0; /* all KV: with those born */
+        env->capacity < outside ? env->values[BORN] * env->born : 0; /* all KV: with those born */
     heavy->sum = arrays_add(&policy->arrays, env->blocks, sizeof *heavy->sum, why);
     heavy->order = arrays_add(&policy->arrays, outside, sizeof *heavy->order, why);
     heavy->kept = arrays_add(&policy->arrays, env->blocks, sizeof *heavy->kept, why);

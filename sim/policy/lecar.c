@@ -34,16 +34,13 @@ static void lecar_release(struct policy *policy)
     gsl_rng_free(((struct lecar *)policy)->random);
 }
 
-static bool lecar_init(struct policy *policy, const double *values, const struct policy_env *env,
-                       struct error *why)
+static bool lecar_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct lecar *lecar = (struct lecar *)policy;
-    (void)values;
     lecar->discount = pow(discount_of_capacity, 1.0 / env->capacity);
     lecar->odds = 0.5;
     lecar->random = random_stream(env->seed, "policy.lecar", 0, why);
     lecar->left = arrays_add(&policy->arrays, env->blocks, sizeof *lecar->left, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     queues_init(&lecar->queues, &policy->arrays, env->blocks, why);
     frequency_init(&lecar->frequency, &policy->arrays, env->blocks, env->capacity, why);
     return lecar->random != NULL;
@@ -103,12 +100,7 @@ static inline bool lecar_admit(struct policy *policy, uint32_t block)
     return true;
 }
 
-static void lecar_access(struct policy *policy, const struct demand *demand,
-                         struct outcome *outcome)
-{
-    batch_access(policy, lecar_touch, lecar_admit, demand, outcome);
-    outcome->updates = outcome->hit; /* moved in the list and in the heap; as one block */
-}
+BATCH_ACCESS(lecar_access, lecar_touch, lecar_admit, true)
 
 static bool lecar_holds(const struct policy *policy, uint32_t block)
 {

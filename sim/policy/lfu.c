@@ -8,12 +8,9 @@ struct lfu {
     struct frequency frequency;
 };
 
-static bool lfu_init(struct policy *policy, const double *values, const struct policy_env *env,
-                     struct error *why)
+static bool lfu_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct lfu *lfu = (struct lfu *)policy;
-    (void)values;
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     frequency_init(&lfu->frequency, &policy->arrays, env->blocks, env->capacity, why);
     return true;
 }
@@ -35,11 +32,7 @@ static inline bool lfu_admit(struct policy *policy, uint32_t block)
     return true;
 }
 
-static void lfu_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
-{
-    batch_access(policy, lfu_touch, lfu_admit, demand, outcome);
-    outcome->updates = outcome->hit; /* moved in the heap */
-}
+BATCH_ACCESS(lfu_access, lfu_touch, lfu_admit, true)
 
 static bool lfu_holds(const struct policy *policy, uint32_t block)
 {

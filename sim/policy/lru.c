@@ -27,11 +27,9 @@ struct lru {
     uint32_t length, oldest, end;
 };
 
-static bool lru_init(struct policy *policy, const double *values, const struct policy_env *env,
-                     struct error *why)
+static bool lru_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct lru *lru = (struct lru *)policy;
-    (void)values;
     lru->blocks = env->blocks;
     lru->length = env->blocks * LOG_PER_BLOCK + 1;
     lru->oldest = lru->end = 1;

@@ -20,18 +20,15 @@ struct opt {
     uint64_t *missed_key;     /* [blocks] of a missed block, until it is admitted */
 };
 
-static bool opt_init(struct policy *policy, const double *values, const struct policy_env *env,
-                     struct error *why)
+static bool opt_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct opt *opt = (struct opt *)policy;
-    (void)values;
     opt->next_use = env->next_use;
     for (opt->leaves = 1; opt->leaves < env->blocks;) {
         opt->leaves *= 2;
     }
     opt->tree = arrays_add(&policy->arrays, (size_t)2 * opt->leaves, sizeof *opt->tree, why);
     opt->missed_key = arrays_add(&policy->arrays, env->blocks, sizeof *opt->missed_key, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     return true;
 }
 
@@ -87,18 +84,8 @@ static inline bool opt_admit_nearer(struct policy *policy, uint32_t block)
     return room && opt_admit(policy, block);
 }
 
-static void opt_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
-{
-    batch_access(policy, opt_touch, opt_admit, demand, outcome);
-    outcome->updates = outcome->hit; /* moved in the heap */
-}
-
-static void opt_access_bypass(struct policy *policy, const struct demand *demand,
-                              struct outcome *outcome)
-{
-    batch_access(policy, opt_touch, opt_admit_nearer, demand, outcome);
-    outcome->updates = outcome->hit;
-}
+BATCH_ACCESS(opt_access, opt_touch, opt_admit, true)
+BATCH_ACCESS(opt_access_bypass, opt_touch, opt_admit_nearer, true)
 
 const struct policy_kind policy_opt = {
     .name = "opt",

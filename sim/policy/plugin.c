@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -47,22 +46,11 @@ struct spillway_cache {
     uint32_t ask;          /* number of this call, from 1 */
     uint32_t admitted, evicted;
     bool broken;
-    char broke[sizeof((struct error *)NULL)->found];
+    struct error broke; /* the first fault */
 };
 
-static void break_promise(struct spillway_cache *cache, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void break_promise(struct spillway_cache *cache, const char *format, ...)
-{
-    if (!cache->broken) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(cache->broke, sizeof cache->broke, format, list);
-        va_end(list);
-    }
-    cache->broken = true;
-}
+#define break_promise(cache, ...)                                                                  \
+    ((cache)->broken = (cache)->broken || !error_set(&(cache)->broke, NULL, 0, __VA_ARGS__))
 
 static void plugin_policy_admit(struct spillway_cache *cache, uint32_t block)
 {
@@ -92,19 +80,6 @@ static void plugin_policy_evict(struct spillway_cache *cache, uint32_t block)
         cache->evicted++;
         cache->base.held--;
     }
-}
-
-/* Note the wanted blocks; returns how many of them are held. */
-static uint32_t plugin_policy_look_up(struct spillway_cache *cache, const uint32_t *units,
-                                      uint32_t wanted)
-{
-    uint32_t hit = 0;
-    cache->ask++;
-    for (uint32_t i = 0; i < wanted; i++) {
-        cache->wanted_at[units[i]] = cache->ask;
-        hit += cache->held[units[i]];
-    }
-    return hit;
 }
 
 static void check_answer(struct spillway_cache *cache, const struct spillway_answer *answer,
@@ -144,7 +119,12 @@ static void plugin_policy_ask(struct spillway_cache *cache, const struct demand 
     };
     struct spillway_answer answer = {
         .cache = cache, .admit = plugin_policy_admit, .evict = plugin_policy_evict};
-    uint32_t hit = plugin_policy_look_up(cache, demand->units + first, wanted);
+    uint32_t hit = 0;
+    cache->ask++;
+    for (uint32_t i = first; i < first + wanted; i++) {
+        cache->wanted_at[demand->units[i]] = cache->ask;
+        hit += cache->held[demand->units[i]];
+    }
     cache->admitted = cache->evicted = 0;
     if (cache->instance != NULL && !cache->broken) {
         cache->api->access(cache->instance, &demanded, &answer);
@@ -189,7 +169,7 @@ static bool plugin_check(const struct policy *policy, struct error *why)
     if (!cache->broken) {
         return true;
     }
-    error_set(why, NULL, 0, "policy '%s' %s", cache->name, cache->broke);
+    error_set(why, NULL, 0, "policy '%s' %s", cache->name, cache->broke.found);
     return error_expect(why, "answers that agree with what it admitted and evicted");
 }
 
@@ -201,33 +181,7 @@ static void plugin_release(struct policy *policy)
     }
 }
 
-static bool create_instance(struct spillway_cache *cache, const double *values,
-                            const struct policy_env *env, struct error *why)
-{
-    const struct spillway_env given = {
-        .blocks = env->blocks,
-        .capacity = env->capacity,
-        .wanted = env->wanted,
-        .query_heads = env->query_heads,
-        .head_dim = env->head_dim,
-        .importance = env->importance,
-        .values = values,
-        .seed = env->seed,
-    };
-    char reason[SPILLWAY_MOST_REASON] = "";
-    if (env->capacity == 0) {
-        return true;
-    }
-    cache->instance = cache->api->create(&given, reason);
-    reason[sizeof reason - 1] = '\0';
-    return cache->instance != NULL ||
-           (error_set(why, NULL, 0, "policy '%s' cannot create a cache of %u blocks", cache->name,
-                      env->capacity),
-            error_expect(why, "%s", reason));
-}
-
-static bool plugin_init(struct policy *policy, const double *values, const struct policy_env *env,
-                        struct error *why)
+static bool plugin_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct spillway_cache *cache = (struct spillway_cache *)policy;
     const struct plugin *plugin = (const struct plugin *)policy->kind;
@@ -244,10 +198,27 @@ static bool plugin_init(struct policy *policy, const double *values, const struc
     cache->wanted_at = arrays_add(&policy->arrays, env->blocks, sizeof *cache->wanted_at, why);
     cache->admitted_at = arrays_add(&policy->arrays, env->blocks, sizeof *cache->admitted_at, why);
     cache->mass = arrays_add(&policy->arrays, env->blocks, sizeof *cache->mass, why);
-    return !policy->arrays.failed && create_instance(cache, values, env, why);
+    if (policy->arrays.failed || env->capacity == 0) {
+        return true;
+    }
+    const struct spillway_env given = {
+        .blocks = env->blocks,
+        .capacity = env->capacity,
+        .wanted = env->wanted,
+        .query_heads = env->query_heads,
+        .head_dim = env->head_dim,
+        .importance = env->importance,
+        .values = env->values,
+        .seed = env->seed,
+    };
+    char reason[SPILLWAY_MOST_REASON] = "";
+    cache->instance = cache->api->create(&given, reason);
+    reason[sizeof reason - 1] = '\0';
+    return cache->instance != NULL ||
+           (error_set(why, NULL, 0, "policy '%s' cannot create a cache of %u blocks", cache->name,
+                      env->capacity),
+            error_expect(why, "%s", reason));
 }
-
-static const char symbol[] = "spillway_policy";
 
 bool plugin_is_named(const char *name)
 {
@@ -313,9 +284,9 @@ static bool plugin_open_library(struct plugin *plugin, const char *file, int lin
         error_set(why, file, line, "cannot load plug-in '%s'", path);
         return error_expect(why, "a shared library: %s", dlerror());
     }
-    plugin->api = dlsym(plugin->library, symbol);
+    plugin->api = dlsym(plugin->library, "spillway_policy");
     if (plugin->api == NULL) {
-        error_set(why, file, line, "plug-in '%s' does not export '%s'", path, symbol);
+        error_set(why, file, line, "plug-in '%s' does not export 'spillway_policy'", path);
         return error_expect(why, "the struct that spillway_policy.h describes");
     }
     return true;
@@ -396,14 +367,6 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     return take_params(plugin, file, line, why);
 }
 
-static void unload(struct plugin *plugin)
-{
-    if (plugin->library != NULL) {
-        dlclose(plugin->library);
-    }
-    free(plugin);
-}
-
 static struct plugin *plugin_load(const char *name, const char *file, int line, struct error *why)
 {
     size_t size = strlen(name) + 1;
@@ -414,7 +377,10 @@ static struct plugin *plugin_load(const char *name, const char *file, int line, 
     memcpy(plugin->name, name, size);
     if (!plugin_open_library(plugin, file, line, why) ||
         !take_description(plugin, file, line, why)) {
-        unload(plugin);
+        if (plugin->library != NULL) {
+            dlclose(plugin->library);
+        }
+        free(plugin);
         return NULL;
     }
     return plugin;

@@ -101,7 +101,10 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         return NULL;
     }
     *policy = (struct policy){.kind = kind, .order = env->order, .capacity = env->capacity};
-    if ((kind->init != NULL && !kind->init(policy, values, env, why)) || policy->arrays.failed) {
+    struct policy_env with = *env;
+    with.values = values;
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    if ((kind->init != NULL && !kind->init(policy, &with, why)) || policy->arrays.failed) {
         policy_destroy(policy);
         return NULL;
     }

@@ -44,6 +44,7 @@ struct policy_env {
     /* The next use of each access's block, as next_use.h numbers them; NULL when unknown. A policy
      * that needs it keeps the pointer, so it must outlive the policy. */
     const uint32_t *next_use;
+    const double *values; /* [rows of `params`], which policy_create() gives to init() */
 };
 
 enum { POLICY_MOST_PARAMS = 8 };
@@ -83,7 +84,7 @@ struct policy {
     enum policy_order order;
     uint32_t capacity;    /* blocks it may hold */
     uint32_t held;        /* blocks, now */
-    uint32_t *missed;     /* [blocks] scratch of batch.h, if the policy makes it */
+    uint32_t *missed;     /* [blocks] scratch of batch.h */
     struct arrays arrays; /* all of the instance's, which policy_destroy() frees */
 };
 
@@ -107,8 +108,7 @@ struct policy_kind {
     size_t size;      /* of an instance */
     /* Called by policy_create(), which has checked `values` and `env` and filled the `struct policy`
      * of the zeroed instance, and which looks at `arrays.failed` afterwards. NULL: nothing to do. */
-    bool (*init)(struct policy *policy, const double *values, const struct policy_env *env,
-                 struct error *why);
+    bool (*init)(struct policy *policy, const struct policy_env *env, struct error *why);
     /* `outcome` comes zeroed. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
     /* Is `block` in the cache? NULL if blocks do not come and go one by one, or if the policy knows

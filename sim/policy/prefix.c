@@ -10,12 +10,10 @@ struct prefix_policy {
     uint32_t first, count; /* blocks that stay */
 };
 
-static bool prefix_init(struct policy *policy, const double *values, const struct policy_env *env,
-                        struct error *why)
+static bool prefix_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct prefix_policy *prefix = (struct prefix_policy *)policy;
     uint32_t outside = policy_outside(env);
-    (void)values;
     (void)why;
     prefix->first = env->sinks;
     prefix->count = env->capacity < outside ? env->capacity : outside;

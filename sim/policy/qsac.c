@@ -25,6 +25,7 @@
 #include "policy/qsac.h"
 
 #include "policy/policy.h"
+#include "trace/stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -93,7 +94,7 @@ double qsac_threshold(const double *values, double importance)
 }
 
 /* Compute the weights of the query heads and the group's threshold from their importances. */
-static void take_importance(struct qsac *qsac, const double *values, const struct policy_env *env)
+static void take_importance(struct qsac *qsac, const struct policy_env *env)
 {
     double sum = 0;
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
@@ -102,12 +103,13 @@ static void take_importance(struct qsac *qsac, const double *values, const struc
     for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++) {
         qsac->weight[j] = 1;
     }
-    qsac->threshold = qsac_threshold(values, env->kv_importance ? (double)*env->kv_importance
-                                                                : sum / qsac->query_heads);
+    qsac->threshold = qsac_threshold(env->values, env->kv_importance ? (double)*env->kv_importance
+                                                                     : sum / qsac->query_heads);
 }
 
-static bool qsac_check(const double *values, const struct policy_env *env, struct error *why)
+static bool qsac_check(const struct policy_env *env, struct error *why)
 {
+    const double *values = env->values;
     if (values[ADAPTIVE] != floor(values[ADAPTIVE]) ||
         values[AGGREGATE] != floor(values[AGGREGATE])) {
         error_usage(why, NULL, 0, "policy 'qsac' has adaptive %g, aggregate %g", values[ADAPTIVE],
@@ -128,18 +130,17 @@ static bool qsac_check(const double *values, const struct policy_env *env, struc
     return true;
 }
 
-static bool qsac_init(struct policy *policy, const double *values, const struct policy_env *env,
-                      struct error *why)
+static bool qsac_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct qsac *qsac = (struct qsac *)policy;
     uint32_t heads = env->query_heads;
-    if (!qsac_check(values, env, why)) {
+    if (!qsac_check(env, why)) {
         return false;
     }
     qsac->tokens = env->tokens > 0 ? env->tokens : 1;
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
-    qsac->minimum = values[AGGREGATE] == 1;
+    qsac->minimum = env->values[AGGREGATE] == 1;
     size_t queries = (size_t)qsac->tokens * heads;
     qsac->weight = arrays_add(&policy->arrays, heads, sizeof *qsac->weight, why);
     qsac->cosine = arrays_add(&policy->arrays, queries, sizeof *qsac->cosine, why);
@@ -148,7 +149,7 @@ static bool qsac_init(struct policy *policy, const double *values, const struct 
     qsac->set = arrays_add(&policy->arrays, env->capacity, sizeof *qsac->set, why);
     qsac->in_set = arrays_add(&policy->arrays, env->blocks, sizeof *qsac->in_set, why);
     if (!policy->arrays.failed) {
-        take_importance(qsac, values, env);
+        take_importance(qsac, env);
     }
     return true;
 }
@@ -159,21 +160,12 @@ static const int8_t *qsac_query_of(const struct demand *demand, uint32_t j)
     return demand->query + (size_t)j * demand->query_stride * demand->head_dim;
 }
 
-static double qsac_dot(const int8_t *a, const int8_t *b, uint32_t count)
-{
-    int32_t sum = 0; /* at most 1024 x 128 x 128 */
-    for (uint32_t i = 0; i < count; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 /* Cosine of query and label; the scales cancel. A null vector is similar to nothing. */
 static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_t j)
 {
     uint32_t dim = qsac->head_dim;
-    double squared = qsac_dot(query, query, dim) * qsac->label_squared[j];
-    double product = qsac_dot(query, qsac->label + (size_t)j * dim, dim);
+    double squared = trace_dot(query, query, dim) * qsac->label_squared[j];
+    double product = trace_dot(query, qsac->label + (size_t)j * dim, dim);
     return squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
 }
 
@@ -204,7 +196,7 @@ static void labels_set(struct qsac *qsac, const struct demand *demand)
     for (uint32_t j = 0; j < qsac->query_heads; j++) {
         const int8_t *query = qsac_query_of(tokens_of(demand, &tokens), j);
         memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
-        qsac->label_squared[j] = qsac_dot(query, query, qsac->head_dim);
+        qsac->label_squared[j] = trace_dot(query, query, qsac->head_dim);
     }
     qsac->labelled = true;
 }

@@ -22,15 +22,12 @@ struct s3fifo {
                          alias any object */
 };
 
-static bool s3fifo_init(struct policy *policy, const double *values, const struct policy_env *env,
-                        struct error *why)
+static bool s3fifo_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct s3fifo *s3fifo = (struct s3fifo *)policy;
-    (void)values;
     s3fifo->small = env->capacity < 10 ? 1 : env->capacity / 10;
     s3fifo->ghosts = (uint32_t)((uint64_t)env->capacity * 9 / 10);
     s3fifo->count = arrays_add(&policy->arrays, env->blocks, sizeof *s3fifo->count, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     queues_init(&s3fifo->queues, &policy->arrays, env->blocks, why);
     return true;
 }

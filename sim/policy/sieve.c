@@ -21,16 +21,13 @@ struct sieve {
     uint16_t *state; /* [blocks + 1] not bytes: a byte store may alias any object */
 };
 
-static bool sieve_init(struct policy *policy, const double *values, const struct policy_env *env,
-                       struct error *why)
+static bool sieve_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct sieve *sieve = (struct sieve *)policy;
-    (void)values;
     sieve->hole = env->blocks;
     sieve->length = 2 * env->capacity;
     sieve->log = arrays_add(&policy->arrays, sieve->length, sizeof *sieve->log, why);
     sieve->state = arrays_add(&policy->arrays, (size_t)env->blocks + 1, sizeof *sieve->state, why);
-    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
     return true;
 }
 
@@ -81,11 +78,7 @@ static inline bool sieve_admit(struct policy *policy, uint32_t block)
     return true;
 }
 
-static void sieve_access(struct policy *policy, const struct demand *demand,
-                         struct outcome *outcome)
-{
-    batch_access(policy, sieve_touch, sieve_admit, demand, outcome);
-}
+BATCH_ACCESS(sieve_access, sieve_touch, sieve_admit, false)
 
 static bool sieve_holds(const struct policy *policy, uint32_t block)
 {

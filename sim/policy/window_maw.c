@@ -49,10 +49,10 @@ struct window_maw {
     uint32_t kept_count;
 };
 
-static bool window_maw_init(struct policy *policy, const double *values,
-                            const struct policy_env *env, struct error *why)
+static bool window_maw_init(struct policy *policy, const struct policy_env *env, struct error *why)
 {
     struct window_maw *maw = (struct window_maw *)policy;
+    const double *values = env->values;
     if (values[APPEND] != floor(values[APPEND])) {
         error_usage(why, NULL, 0, "policy 'window-maw' has append %g", values[APPEND]);
         return error_expect(why, "a whole number of steps");
