@@ -263,56 +263,120 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
-/* Refuse a log whose pool does not hold the tokens that it states of the model: another one is named, or a
- * setting is missing. Drafts take a few layers of it. */
-static bool check_log_pool(const char *file, const struct stated_keys *keys,
-                           const char *const *sets, uint32_t set_count,
-                           const struct scenario *scenario, struct error *why)
+/* The model as the scenario has it, with what a GPU holds of it. */
+static bool load_shared(const struct scenario *scenario, const struct node *name,
+                        struct model *model, struct error *why)
 {
-    static const char *const parts[] = {"tensor_parallel", "pipeline_parallel", "dtype", "sweep",
-                                        "kv_pool"};
-    const struct stated_key *memory = &keys->all[STATED_KV_MEMORY];
-    const struct node *name = node_stated(scenario->root, "model");
-    const struct node *type = node_get(node_get(scenario->root, "dtype"), "kv");
-    double gpus = scenario_stated(&scenario->values, "tensor_parallel", 1);
-    double tokens = strtod(keys->all[STATED_KV_TOKENS].value, NULL), bytes;
-    bool holds = memory->value[0] != '\0' && name != NULL && name->kind == NODE_SCALAR;
-    for (uint32_t i = 0; i < set_count; i++) {
-        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
-            holds = holds && strncmp(sets[i], parts[j], strlen(parts[j])) != 0;
+    const struct node *types = node_get(scenario->root, "dtype"), *type;
+    const struct scenario_values *values = &scenario->values;
+    const struct model_parallel parallel = {
+        .data = (uint32_t)scenario_stated(values, "data_parallel", 1),
+        .experts = (uint32_t)scenario_stated(values, "expert_parallel", 1),
+        .pipeline = (uint32_t)scenario_stated(values, "pipeline_parallel", 1)};
+    struct model_options options = {.tensor_parallel =
+                                        (uint32_t)scenario_stated(values, "tensor_parallel", 1)};
+    int *const set[] = {&options.weights, &options.kv};
+    for (int i = 0; i < 2; i++) {
+        enum dtype found;
+        type = node_get(types, i == 0 ? "weights" : "kv");
+        *set[i] = -1;
+        if (type != NULL && type->kind == NODE_SCALAR) {
+            if (!dtype_find(type->text, type->file, type->line, &found, why)) {
+                return false;
+            }
+            *set[i] = (int)found;
         }
     }
-    enum dtype kv;
-    struct model model;
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = (uint32_t)gpus};
-    if (!holds) {
-        return true;
-    }
-    if (type != NULL && type->kind == NODE_SCALAR) {
-        if (!dtype_find(type->text, type->file, type->line, &kv, why)) {
-            return false;
-        }
-        options.kv = (int)kv;
-    }
-    if (!units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said, &bytes, why) ||
-        !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
+    if (!model_load(NULL, name->text, &options, name->file, name->line, model, why)) {
         return false;
     }
-    double need = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20) * tokens /
-                  scenario_stated(&scenario->values, "pipeline_parallel", 1);
+    bool good = model_share(model, &parallel, name->file, name->line, why);
+    if (!good) {
+        model_release(model);
+    }
+    return good;
+}
+
+/* Does an override say what the file states, or what a file that states all leaves at its default? */
+static bool replaces(const char *override, const struct stated_keys *keys)
+{
+    static const char *const parts[] = {
+        "tensor_parallel", "data_parallel",   "expert_parallel", "pipeline_parallel",
+        "dtype",           "weights_outside", "drafts"};
+    size_t length = strcspn(override, ".=");
+    bool part = strncmp(override, "sweep", 5) == 0 || strncmp(override, "kv_pool", 7) == 0;
+    bool stated = part || keys->whole;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        part = part || (strlen(parts[i]) == length && strncmp(override, parts[i], length) == 0);
+    }
+    for (int id = 0; id < STATED_MOST; id++) {
+        const struct stated_key *key = &keys->all[id];
+        stated = stated || (key->value[0] != '\0' && strncmp(key->key, override, length) == 0);
+    }
+    return part && stated;
+}
+
+/* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is named,
+ * or a setting is missing. Its weights may have buffers beside them; drafts take layers of the pool. */
+static bool check_log(const char *file, const struct stated_keys *keys, const char *const *sets,
+                      uint32_t set_count, const struct scenario *scenario, struct error *why)
+{
+    const struct stated_key *all = keys->all, *memory = &all[STATED_KV_MEMORY],
+                            *loaded = &all[STATED_LOADED], *class = &all[STATED_CLASS];
+    const struct node *name = node_stated(scenario->root, "model");
+    double tokens = strtod(all[STATED_KV_TOKENS].value, NULL), bytes = 0, weights = 0;
+    bool good = (memory->value[0] != '\0' || loaded->value[0] != '\0' || class->value[0] != '\0') &&
+                name != NULL && name->kind == NODE_SCALAR;
+    const struct model_options whole = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    for (uint32_t i = 0; good && i < set_count; i++) {
+        good = !replaces(sets[i], keys);
+        if (strncmp(sets[i], "model=", 6) == 0 && all[STATED_MODEL].value[0] != '\0' &&
+            model_load(NULL, all[STATED_MODEL].value, &whole, file, 0, &model, why)) {
+            model_release(&model); /* another model in place of one that is known */
+            good = false;
+        }
+    }
+    if (!good) {
+        return true;
+    }
+    if ((memory->value[0] != '\0' &&
+         !units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said, &bytes, why)) ||
+        (loaded->value[0] != '\0' && !units_parse(loaded->value, UNIT_BYTES, file, loaded->line,
+                                                  loaded->said, &weights, why)) ||
+        !load_shared(scenario, name, &model, why)) {
+        return false;
+    }
+    const double gib = 1 << 30, own = (double)model_weight_bytes(&model);
+    double token = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20);
+    double stages = model.parallel.pipeline, need = token * tokens / stages;
+    bool drafts = node_get(scenario->root, "drafts") != NULL;
     bool grows = model_kv_bytes(&model, 2 << 20) ==
                  2 * model_kv_bytes(&model, 1 << 20); /* no windows, no states */
-    if (grows && need > 1.1 * bytes) {
-        holds = error_set(why, file, memory->line,
-                          "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
-                          tokens, model.name, need / (1 << 30), memory->value);
+    bool told = bytes > 0 && tokens > 0 && grows;
+    if (weights > 0 && !drafts && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0' &&
+        fabs(weights - own) > 0.2 * own + 0.5 * gib) {
+        good = error_set(why, file, loaded->line,
+                         "'%s' has %.2f GiB of weights on a GPU, but the log states %s", model.name,
+                         own / gib, loaded->value);
+    } else if (told && (need > 1.1 * bytes || (bytes > 1.15 * need && stages == 1 && !drafts &&
+                                               all[STATED_KV_BLOCKS].line == 0))) {
+        good = error_set(why, file, memory->line,
+                         "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
+                         tokens, model.name, need / gib, memory->value);
+    } else if (class->value[0] != '\0' && !(told && weights > 0) &&
+               strcmp(class->value, model.architecture) != 0) {
+        good = error_set(why, file, class->line, "'%s' is a %s, but the log states %s", model.name,
+                         model.architecture, class->value);
+    }
+    if (!good) {
         error_expect(
             why,
-            "its model; --set dtype.kv=TYPE or tensor_parallel=N where it does not state them; or "
-            "--set kv_pool_tokens=N");
+            "its model, and with --set what it does not state of tensor_parallel, dtype.kv and "
+            "dtype.weights; or --set kv_pool_tokens=N");
     }
     model_release(&model);
-    return holds;
+    return good;
 }
 
 /* The length of the first word of an override's key. */
@@ -416,7 +480,7 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     free(all);
     if (ok && server != NULL &&
         !(lay_command(server, &keys, out, why) &&
-          check_log_pool(server, &keys, sets, set_count, out, why) &&
+          check_log(server, &keys, sets, set_count, out, why) &&
           lay_pool(&keys, texts, sets, set_count, out, why))) {
         scenario_release(out);
         ok = false;

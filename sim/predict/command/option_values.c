@@ -60,9 +60,11 @@ static bool setting_number(const struct server_text *said, const char *value, do
     }
     plain[length] = '\0';
     *out = strtod(plain, &end);
-    bool known = *end == '\0' || (!said->typed && strcmp(end, " GB") == 0) || /* LMCache's GiB */
-                 (node_get(units, end) != NULL &&
-                  node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
+    bool known =
+        *end == '\0' ||
+        (!said->typed && fnmatch("?( )G?(i)B", end, FNM_EXTMATCH) == 0) || /* GiB of logs */
+        (node_get(units, end) != NULL &&
+         node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
     *out *= (double)times;
     const char *digit = plain + (plain[0] == '-' || plain[0] == '+');
     return known && isdigit((unsigned char)digit[*digit == '.']) && fabs(*out) < 1e18;
@@ -121,7 +123,12 @@ static void put(const struct server_option *option, const char *name, const char
     /* A log says a pool once more for another worker or engine; the least counts. */
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
+    /* Drafts are loaded later, and have less. */
+    const struct stated_key *all = said->keys.all;
+    bool most = key == &all[STATED_LOADED] || key == &all[STATED_CLASS] ||
+                key == &all[STATED_ALLOCATED_KEYS] || key == &all[STATED_ALLOCATED_VALUES];
     if (key == NULL ||
+        (most && key->value[0] != '\0' && strtod(key->value, NULL) >= strtod(text, NULL)) ||
         (key->value[0] != '\0' && strstr(option->name, between) == NULL &&
          ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
           (option->value == SERVER_VALUE_LENGTH && strchr(option->name, ' ') != NULL) ||

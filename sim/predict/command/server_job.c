@@ -192,9 +192,11 @@ void server_job_read_line(struct server_text *said, const char *line)
     }
 }
 
-void server_job_check(struct server_text *said, uint64_t tensor, uint64_t all)
+void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages)
 {
     const struct server_job *job = &said->job;
+    bool known = job->number[JOB_NODES] > 0; /* else stages may stand on several machines */
+    uint64_t all = tensor * ranks * (known ? stages : 1);
     double nodes = fmax(1, job->number[JOB_NODES]), sees = INFINITY;
     double tasks = fmax(1, fmax(job->number[JOB_NODE_TASKS], ceil(job->number[JOB_TASKS] / nodes)));
     for (int i = JOB_GPUS; i <= JOB_RAY_GPUS; i++) {
@@ -212,7 +214,7 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t all)
         error_expect(server_text_refuse(said, "the server is on %u GPUs, and sees %.0f",
                                         (unsigned)all, nodes * sees),
                      "the server as it runs, or the text without that limit");
-    } else if (all > tensor && (nodes > 1 || job->line[JOB_RAY_GPUS] > 0)) {
+    } else if (ranks * stages > 1 && (nodes > 1 || job->line[JOB_RAY_GPUS] > 0)) {
         server_text_pass(said, "machines", "what they exchange is computed as if they were one");
     }
 }

@@ -691,8 +691,16 @@ static void complete_pool(const struct server_text *text, struct stated_key *all
     if (all[STATED_KV_TOKENS].value[0] == '\0' && all[STATED_ALLOCATED].value[0] != '\0') {
         set(&all[STATED_KV_TOKENS], &all[STATED_ALLOCATED], all[STATED_ALLOCATED].value);
     }
-    if (all[STATED_KV_TOKENS].value[0] != '\0' && !all[STATED_KV_BYTES].typed) {
+    if (all[STATED_KV_TOKENS].value[0] != '\0' && all[STATED_KV_BYTES].value[0] != '\0' &&
+        !all[STATED_KV_BYTES].typed) {
         set(&all[STATED_KV_MEMORY], &all[STATED_KV_BYTES], all[STATED_KV_BYTES].value);
+    }
+    if (all[STATED_ALLOCATED_KEYS].value[0] != '\0') {
+        char sum[32];
+        snprintf(sum, sizeof sum, "%.15gGiB",
+                 strtod(all[STATED_ALLOCATED_KEYS].value, NULL) +
+                     strtod(all[STATED_ALLOCATED_VALUES].value, NULL));
+        set(&all[STATED_KV_MEMORY], &all[STATED_ALLOCATED_KEYS], sum);
     }
     for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
         said = said || server_text_overrides(text, all[id].key);
@@ -850,9 +858,9 @@ static void check_lines(struct server_text *said)
     }
     bool shared =
         says(&said->keys.all[STATED_SHARED_RANKS], "yes") && said->program->ranks_in_tensor;
-    uint64_t each = counted(said, STATED_TENSOR_PARALLEL),
-             parts = counted(said, STATED_PIPELINE_PARALLEL);
-    server_job_check(said, each, each * parts * (shared ? 1 : counted(said, STATED_DATA_PARALLEL)));
+    server_job_check(said, counted(said, STATED_TENSOR_PARALLEL),
+                     shared ? 1 : counted(said, STATED_DATA_PARALLEL),
+                     counted(said, STATED_PIPELINE_PARALLEL));
     for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
         check_need(said, &said->needs[i]);
     }

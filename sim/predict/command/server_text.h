@@ -215,7 +215,7 @@ void server_job_sees(struct server_text *said, const char *name, const char *val
 bool server_job_is_several(const struct server_job *job);
 
 /* Refuse a server whose layers are split among more GPUs than a machine shows it, or that has more in all. */
-void server_job_check(struct server_text *said, uint64_t tensor, uint64_t all);
+void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
 
 /* Does the line set variables for another program: "NAME=value program"? */
 bool server_command_is_others(const char *line);

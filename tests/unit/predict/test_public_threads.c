@@ -56,7 +56,7 @@ static const struct {
      "INFO 01-30 03:19:14 kv_cache_utils.py:395] # GPU blocks: 1381\n"
      "INFO 01-30 03:19:14 kv_cache_utils.py:398] Maximum concurrency for 2048 tokens per request: 10.79x\n",
      "model=neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8 system=vllm request_tokens=2048 "
-     "hbm_usable=0.98 kv_pool_blocks=1381"},
+     "hbm_usable=0.98 kv_pool_blocks=1381 loaded=67.7229GiB"},
     /* The length that the log says last is the one that is served; level 0 of the second scheduler has no graphs. */
     {"vllm-project/vllm, v1/core/kv_cache_utils.py (Auto-fit)", "log",
      "(EngineCore pid=20) INFO 03-02 11:00:39 [core.py:93] Initializing a V1 LLM engine (v0.9.2) with config: "

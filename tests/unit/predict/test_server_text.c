@@ -100,11 +100,15 @@ static const struct {
     {"the type that SGLang's cache came to",
      "server_args=ServerArgs(model_path='m', kv_cache_dtype='auto')\n"
      "KV Cache is allocated. dtype: torch.float8_e4m3fn, #tokens: 721408, KV size: 29.1 GB\n",
-     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@2 kv_pool_tokens=721408@2"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@2 kv_pool_tokens=721408@2 kv_memory=29.1GiB@2"},
+    {"a pool and weights, and those of drafts",
+     "Load weight end. type=A, mem usage=7.5 GB.\nKV Cache is allocated. #tokens: 95, K size: 3.46 GB, V size: 3 GB\n"
+     "Load weight end. type=ANextN, mem usage=0.3 GB.\nKV Cache is allocated. #tokens: 95, K size: 1.08 GB, V size: 1 GB",
+     "system=sglang@0 engine=sglang-0.5.23@0 kv_pool_tokens=95@4 kv_memory=6.46GiB@2 loaded=7.5GiB@1 class=A@1"},
     {"a pool that SGLang allocates, beside the sizes of graphs and no prefix cache, and what it says in the end",
      "server_args=ServerArgs(model_path='m')\nTree cache initialized: source=default impl=ChunkCache x=False\n"
      "KV Cache is allocated. #tokens: 90, K size: 1 GB, V size: 1 GB\nCapture cuda graph bs [1, 2, 4]\n",
-     "model=m@1 system=sglang@0 mechanisms.prefix=none@2 engine=sglang-0.5.23@0 kv_pool_tokens=90@3 "
+     "model=m@1 system=sglang@0 mechanisms.prefix=none@2 engine=sglang-0.5.23@0 kv_pool_tokens=90@3 kv_memory=2GiB@3 "
      "graph_sequences=4@4"},
     {"the pool that it says in the end counts",
      "server_args=ServerArgs(model_path='m')\nmax_total_num_tokens=95, x=1\nKV Cache is allocated. #tokens: 90\n"
