@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, ROW };
+enum { MEASURED_FILE };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
                        "measurements of a server: what a benchmark of vLLM or SGLang wrote",
                        .required = true},
-    [ROW] = {"--row", NULL,
-             "print instead a row for a file of measured servers (scenarios/measured)"},
     {.name = NULL},
 };
 
@@ -145,79 +143,8 @@ static void print_measured_keys(const struct result *result, const struct measur
 struct comparison {
     struct store *store;
     const struct measured *measured;
-    bool row;      /* as a row of measured servers */
     uint32_t runs; /* so far */
 };
-
-static void leave_out_same(json_t *object, const json_t *other)
-{
-    const char *key;
-    json_t *value;
-    void *next;
-    json_object_foreach_safe(object, next, key, value)
-    {
-        const json_t *same = json_object_get(other, key);
-        if (same != NULL && json_equal(value, same)) {
-            json_object_del(object, key);
-        } else if (json_is_object(value)) {
-            leave_out_same(value, same);
-        }
-    }
-}
-
-/* The names of the run's model, machine, system, engine and load, and all else that its scenario states and
- * they do not set. The caller frees it. */
-static char *row_settings(const char *text)
-{
-    static const char *const names[] = {"model", "hardware", "system", "engine", "workload"};
-    struct error unseen;
-    struct scenario named;
-    struct point point;
-    json_t *all = json_loads(text, 0, NULL), *row = json_object();
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_object_set(row, names[i], json_object_get(all, names[i]));
-    }
-    char *map = json_dumps(row, 0);
-    struct node *node = node_parse(map, strlen(map), "row", &unseen);
-    bool good = scenario_init(&named, &unseen) && node != NULL;
-    if (good && scenario_set(&named, node, &unseen) && scenario_point(&named, 0, &point, &unseen)) {
-        json_t *set = json_loads(point.scenario, 0, NULL);
-        leave_out_same(all, set);
-        json_decref(set);
-        point_release(&point);
-    }
-    scenario_release(&named);
-    node_destroy(node);
-    json_object_update_missing(row, all);
-    free(map);
-    map = json_dumps(row, 0);
-    json_decref(row);
-    json_decref(all);
-    return map;
-}
-
-/* As YAML. */
-static bool print_as_row(const struct result *result, const struct measured *measured,
-                         struct error *why)
-{
-    char served[256] = "";
-    for (int i = 0; i < MEASURED_FIGURES; i++) {
-        if (measured_figures[i].key != NULL && measured->value[i] > 0) {
-            text_append(served, sizeof served, "%s%s: %.6g%s", served[0] ? ", " : "",
-                        measured_figures[i].column, measured->value[i],
-                        i == MEASURED_FIGURES - 1 ? "" : "ms");
-        }
-    }
-    if (served[0] == '\0') {
-        return error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured");
-    }
-    const struct cell *cells = result->cells;
-    char *settings = row_settings(result->scenario);
-    printf("  - what: %s on %s\n    set: %s\n    served: {%s}\n", cells[COLUMN(model)->index].text,
-           cells[COLUMN(hardware)->index].text, settings, served);
-    free(settings);
-    return true;
-}
 
 /* Print a run of plots/served.sql: its name, and what distinguishes it from the others. */
 static bool print_run(uint32_t count, const char *const *names, const char *const *values,
@@ -231,11 +158,6 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     comparison->runs++;
     if (!store_get(comparison->store, values[0], &result, why)) {
         return false;
-    }
-    if (comparison->row) {
-        bool printed = print_as_row(&result, measured, why);
-        result_release(&result);
-        return printed;
     }
     const struct cell *cells = result.cells;
     struct frame *frame = compare_measured_figures_frame(&result, measured, why);
@@ -252,36 +174,26 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     return ok;
 }
 
-static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       bool row, struct error *why)
+static bool compare_run_command(const struct arguments *arguments, struct error *why)
 {
-    const struct plot_statement statement = {.begin = "timed runs", .end = "served"};
-    struct comparison comparison = {store, measured, row, 0};
-    char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL && store_query(store, text, print_run, &comparison, why);
+    static const struct plot_statement served = {.begin = "timed runs", .end = "served"};
+    uint32_t count;
+    struct measured measured;
+    char note[STORE_NOTE] = "";
+    const char *database = arguments_operands(arguments, &count)[0];
+    if (!measured_read(arguments_text(arguments, MEASURED_FILE), &measured, why)) {
+        return false;
+    }
+    struct comparison comparison = {store_open_shown(database, note, why), &measured, 0};
+    database_print_note(note);
+    char *text = comparison.store != NULL ? plot_statement_text(&served, why) : NULL;
+    bool ok = text != NULL && store_query(comparison.store, text, print_run, &comparison, why);
     free(text);
+    store_close(comparison.store);
     if (ok && comparison.runs == 0) {
         error_set(why, database, 0, "holds no run of a server with times");
         return error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
     }
-    return ok;
-}
-
-static bool compare_run_command(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    struct measured measured;
-    const char *database = arguments_operands(arguments, &count)[0];
-    const char *path = arguments_text(arguments, MEASURED_FILE);
-    if (!measured_read(path, &measured, why)) {
-        return false;
-    }
-    char note[STORE_NOTE] = "";
-    struct store *store = store_open_shown(database, note, why);
-    database_print_note(note);
-    bool ok = store != NULL &&
-              print_runs(store, database, &measured, arguments_given(arguments, ROW), why);
-    store_close(store);
     return ok;
 }
 
