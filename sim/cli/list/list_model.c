@@ -323,61 +323,10 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
 
 /* ---- the page ---- */
 
-enum {
-    NAME,
-    ARCHITECTURE,
-    KNOWN,
-    RULES,
-    TRAINED,
-    GPUS,
-    HELD,
-    WEIGHTS_TYPE,
-    KV_TYPE,
-    INDEXED,
-    LAYERS,
-    WEIGHTS,
-    KV,
-    GROUPS,
-    BLOCK,
-    TAKEN,
-    TOKENS,
-    LONGEST,
-    FULL,
-    WINDOWS,
-    STATES,
-    FIELDS
-};
-#define NUMBER(name, word, of, words)                                                              \
-    .key = (name), .title = (word), .unit = UNIT_##of, .what = (words)
-static const struct frame_column fields[FIELDS] = {
-    [NAME] = {.key = "model", .title = "model"},
-    [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
-    [KNOWN] = {.key = "known_architecture", .unit = UNIT_WHOLE},
-    [RULES] = {.title = "it is read by"},
-    [TRAINED] = {NUMBER("trained_context", "trained context", WHOLE, "tokens")},
-    [GPUS] = {NUMBER("gpus", "GPUs", WHOLE, "tensor x data x pipeline x context")},
-    [HELD] = {NUMBER("weight_bytes", "weights", BYTES, "on the fullest GPU")},
-    [WEIGHTS_TYPE] = {.key = "weights_type", .title = "weights in"},
-    [KV_TYPE] = {.key = "kv_type", .title = "KV in"},
-    [INDEXED] = {NUMBER("indexed_bytes", "indexed weights", BYTES, "by the index of its files"),
-                 .sparse = true},
-    [LAYERS] = {.key = "layers", .unit = UNIT_JSON},
-    [WEIGHTS] = {.key = "weights", .unit = UNIT_JSON},
-    [KV] = {.key = "kv", .unit = UNIT_JSON},
-    [GROUPS] = {.key = "groups", .unit = UNIT_JSON, .sparse = true},
-    [BLOCK] = {NUMBER("block_bytes", "block", BYTES, "of the engine's pool"), .sparse = true},
-    [TAKEN] = {NUMBER("sequence_bytes", "sequence", BYTES, "of a sequence of `context` tokens"),
-               .sparse = true},
-    [TOKENS] = {NUMBER("pool_tokens", "pool", WHOLE, "tokens that the engine logs"),
-                .sparse = true},
-    [LONGEST] = {NUMBER("longest_sequence", "longest sequence", WHOLE,
-                        "tokens that the pool can hold"),
-                 .sparse = true},
-    [FULL] = {NUMBER("full_pool_bytes", "full pool", BYTES, "KV of all tokens"), .sparse = true},
-    [WINDOWS] = {NUMBER("window_pool_bytes", "window pool", BYTES, "KV of windows"),
-                 .sparse = true},
-    [STATES] = {NUMBER("state_pool_bytes", "state pool", BYTES, "states"), .sparse = true},
-};
+#define LIST "tables/models.def"
+#define ID(name) MODEL_##name
+#define ARRAY fields
+#include "tables/columns.h"
 
 static struct kv_limits page_limits(const struct model_page *page)
 {
@@ -396,11 +345,12 @@ static bool put_vllm(const struct model_page *page, struct kv_groups *groups, st
         return false;
     }
     uint64_t blocks = kv_groups_blocks(groups, &limits, page->length);
-    frame_number(frame, BLOCK, (double)groups->block_bytes);
-    frame_number(frame, TAKEN, (double)(blocks * groups->block_bytes));
+    frame_number(frame, MODEL_block_bytes, (double)groups->block_bytes);
+    frame_number(frame, MODEL_sequence_bytes, (double)(blocks * groups->block_bytes));
     if (pool > 0) {
-        frame_number(frame, TOKENS, (double)kv_groups_tokens(groups, &limits, pool, page->length));
-        frame_number(frame, LONGEST,
+        frame_number(frame, MODEL_pool_tokens,
+                     (double)kv_groups_tokens(groups, &limits, pool, page->length));
+        frame_number(frame, MODEL_longest_sequence,
                      (double)kv_groups_longest(groups, &limits, pool, page->length));
     }
     return true;
@@ -414,26 +364,27 @@ static void put_sglang(const struct model_page *page, struct frame *frame)
     if (page->pool > 0) {
         (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
     }
-    frame_number(frame, FULL, kv_pools_full(&page->model, pools.tokens));
-    frame_number(frame, WINDOWS, kv_pools_window(&page->model, pools.windowed));
-    frame_number(frame, STATES, kv_pools_states(&page->model, pools.slots));
+    frame_number(frame, MODEL_full_pool_bytes, kv_pools_full(&page->model, pools.tokens));
+    frame_number(frame, MODEL_window_pool_bytes, kv_pools_window(&page->model, pools.windowed));
+    frame_number(frame, MODEL_state_pool_bytes, kv_pools_states(&page->model, pools.slots));
 }
 
 static void page_put_model(const struct model *model, struct frame *frame)
 {
     frame_row(frame);
-    frame_text(frame, NAME, model->name);
-    frame_text(frame, ARCHITECTURE, model->architecture);
-    frame_number(frame, KNOWN, model->known);
-    frame_text(frame, RULES, model->known ? "rules of its own" : "its keys alone");
-    frame_number(frame, TRAINED, model->trained_context > 0 ? (double)model->trained_context : NAN);
-    frame_number(frame, GPUS, model_gpus(model));
-    frame_number(frame, HELD, (double)model_weight_bytes(model));
-    frame_textf(frame, WEIGHTS_TYPE, "%s%s%s", dtype_name(model->weights),
+    frame_text(frame, MODEL_model, model->name);
+    frame_text(frame, MODEL_architecture, model->architecture);
+    frame_number(frame, MODEL_known_architecture, model->known);
+    frame_text(frame, MODEL_rules, model->known ? "rules of its own" : "its keys alone");
+    frame_number(frame, MODEL_trained_context,
+                 model->trained_context > 0 ? (double)model->trained_context : NAN);
+    frame_number(frame, MODEL_gpus, model_gpus(model));
+    frame_number(frame, MODEL_weight_bytes, (double)model_weight_bytes(model));
+    frame_textf(frame, MODEL_weights_type, "%s%s%s", dtype_name(model->weights),
                 model->experts != model->weights ? ", experts in " : "",
                 model->experts != model->weights ? dtype_name(model->experts) : "");
-    frame_text(frame, KV_TYPE, dtype_name(model->kv));
-    frame_number(frame, INDEXED, model->indexed > 0 ? (double)model->indexed : NAN);
+    frame_text(frame, MODEL_kv_type, dtype_name(model->kv));
+    frame_number(frame, MODEL_indexed_bytes, model->indexed > 0 ? (double)model->indexed : NAN);
 }
 
 /* A table of the page: a cell of the JSON object, or lines below the page's first. */
@@ -452,7 +403,7 @@ static bool add_table(struct frame *page, uint32_t column, struct frame *table, 
 
 static bool print_page(const struct model_page *page, bool json, struct error *why)
 {
-    struct frame *frame = frame_create(fields, FIELDS, why);
+    struct frame *frame = frame_create(fields, MODEL_COUNT, why);
     struct kv_groups groups;
     struct kv_limits limits = page_limits(page);
     bool grouped = page->engine.pools.slots == 0 && page->engine.groups.block > 0;
@@ -462,12 +413,12 @@ static bool print_page(const struct model_page *page, bool json, struct error *w
     }
     bool ok = frame != NULL && (!grouped || put_vllm(page, &groups, frame, why)) &&
               (json || frame_print_fields(frame, stdout, why)) &&
-              add_table(frame, LAYERS, model_page_layers(page, why), json, why) &&
-              add_table(frame, WEIGHTS, model_page_weights(page, why), json, why) &&
-              add_table(frame, KV, model_page_kept(page, why), json, why) &&
+              add_table(frame, MODEL_layers, model_page_layers(page, why), json, why) &&
+              add_table(frame, MODEL_weights, model_page_weights(page, why), json, why) &&
+              add_table(frame, MODEL_kv, model_page_kept(page, why), json, why) &&
               (!grouped ||
-               add_table(frame, GROUPS, model_page_groups(&groups, &limits, page->length, why),
-                         json, why)) &&
+               add_table(frame, MODEL_groups,
+                         model_page_groups(&groups, &limits, page->length, why), json, why)) &&
               (!json || (frame_ok(frame, why) && frame_print_json(frame, stdout, why)));
     frame_destroy(frame);
     return ok;

@@ -71,29 +71,8 @@ static bool plan_question_read(const struct scenario *scenario, bool pareto,
            targets_add_service(timed, &out->targets, why);
 }
 
-enum {
-    TARGET,
-    MINIMISE,
-    MAXIMISE,
-    SYSTEM,
-    HARDWARE,
-    PRICE,
-    ALLOW,
-    PARETO,
-    BEST,
-    OVER,
-    OUTPUT,
-    DEPLOY,
-    SET,
-    FROM,
-    DB,
-    JOBS,
-    NO_CACHE,
-    COLUMNS,
-    WIDE,
-    WHY,
-    JSON
-};
+enum { TARGET, MINIMISE, MAXIMISE, SYSTEM, HARDWARE, PRICE, ALLOW, PARETO, BEST, OVER, OUTPUT };
+enum { DEPLOY = OUTPUT + 1, SET, FROM, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
     [TARGET] = {"--target", "KEY<=N,...",

@@ -13,72 +13,12 @@
 
 enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640 };
 
-enum {
-    SYSTEM,
-    HARDWARE,
-    LEFT_OUT,
-    ERROR,
-    MET,
-    WINNER,
-    AXIS,
-    TRIED,
-    OF,
-    STEADY,
-    VALUE,
-    VIOLATION,
-    NEAR,
-    SCENARIO,
-    SERVER,
-    SERVER_LACKING,
-    RUN,
-    AT, /* the value as a person reads it; the axis is its title */
-    BATCH,
-    KV,
-    CACHE,
-    HBM,
-    HIT,
-    MASS,
-    TPOT,
-    RATE,
-    COST,
-    FIXED_COLUMNS,
-    WORD = FIXED_COLUMNS /* the last column, behind those of targets */
-};
+#define LIST "tables/candidates.def"
+#define ID(name) CANDIDATE_##name
+#define ARRAY fixed_columns
+#include "tables/columns.h"
 
-static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
-    [SYSTEM] = {.title = "system", .key = "system"},
-    [HARDWARE] = {.key = "hardware"}, /* shown if candidates differ in it */
-    [LEFT_OUT] = {.key = "left_out"},
-    [ERROR] = {.key = "error"},
-    [MET] = {.key = "met", .unit = UNIT_FLAG},
-    [WINNER] = {.key = "winner", .unit = UNIT_FLAG},
-    [AXIS] = {.key = "axis"},
-    [TRIED] = {.key = "tried", .unit = UNIT_WHOLE},
-    [OF] = {.key = "of", .unit = UNIT_WHOLE},
-    [STEADY] = {.key = "steady", .unit = UNIT_FLAG},
-    [VALUE] = {.key = "value"},
-    [VIOLATION] = {.key = "violation", .unit = UNIT_JSON},
-    [NEAR] = {.key = "within_error_band", .unit = UNIT_JSON},
-    [SCENARIO] = {.key = "scenario"},
-    [SERVER] = {.key = "server"},
-    [SERVER_LACKING] = {.key = "server_lacks"},
-    [RUN] = {.key = "run", .unit = UNIT_JSON},
-    [AT] = {.title = "", .unit = UNIT_COUNT},
-    [BATCH] = {.title = "batch",
-               .unit = UNIT_WHOLE,
-               .optional = true,
-               .name = "batch",
-               .what = "sequences, if they are not the axis"},
-    [KV] = {.of = "kv", .drop = 2, .optional = true},
-    [CACHE] = {.of = "cache_bytes", .optional = true, .extra = true},
-    [HBM] = {.of = "hbm_bytes", .optional = true},
-    [HIT] = {.of = "hit_ratio", .optional = true, .drop = 1},
-    [MASS] = {.of = "mass_recall", .optional = true},
-    [TPOT] = {.of = "tpot_ms", .optional = true},
-    [RATE] = {.of = "decode_tokens_per_s", .optional = true},
-    [COST] = {.of = "cost_per_million_tokens", .optional = true},
-    [WORD] = {.title = "", .name = "verdict", .what = "wins, or ties with what wins"},
-};
+enum { FIXED_COLUMNS = CANDIDATE_verdict }; /* behind these are those of targets, and the verdict */
 
 const struct frame_column *plan_columns(uint32_t *count)
 {
@@ -116,7 +56,7 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
     memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
     report->column_count = FIXED_COLUMNS;
     if (scenario_serves(&report->planning->candidates[0].scenario)) {
-        report->columns[TPOT] = (struct frame_column){
+        report->columns[CANDIDATE_tpot] = (struct frame_column){
             .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
     }
     for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
@@ -125,7 +65,7 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
     if (report->planning->options.best != NULL) {
         plan_frame_show(report, report->planning->options.best);
     }
-    report->columns[report->column_count++] = fixed_columns[WORD];
+    report->columns[report->column_count++] = fixed_columns[CANDIDATE_verdict];
 }
 
 /* Is there a batch to show that is not the axis? A violation takes its place. */
@@ -138,10 +78,11 @@ static void fit_columns(struct plan_frame_report *report)
 {
     struct frame_column *columns = report->columns;
     plan_frame_list_columns(report);
-    columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
-    columns[AT].title = plan_axis(report->planning);
-    columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
-    columns[CACHE].extra = !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
+    columns[CANDIDATE_hardware].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
+    columns[CANDIDATE_at].title = plan_axis(report->planning);
+    columns[CANDIDATE_batch].title = plan_frame_has_batch(report->planning) ? "batch" : "";
+    columns[CANDIDATE_cache].extra =
+        !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
 }
 
 /* ---- for programs ---- */
@@ -168,7 +109,7 @@ static void put_near(const struct plan_frame_report *report, const struct result
         json_array_append_new(list, json_string(open.all[i].text));
     }
     if (any) {
-        plan_frame_put_json(report->frame, NEAR, list);
+        plan_frame_put_json(report->frame, CANDIDATE_within_error_band, list);
     } else {
         json_decref(list);
     }
@@ -180,11 +121,11 @@ static void put_error(const struct plan_frame_report *report, const struct searc
 {
     char text[VIOLATION_TEXT];
     if (search->cannot) {
-        frame_text(report->frame, ERROR, search->why.found);
+        frame_text(report->frame, CANDIDATE_error, search->why.found);
     } else if (value == PLANNING_NONE && search->grid.count > 0) {
         violation_describe(&report->planning->options.targets, report->planning->options.best,
                            &search->results[0], text);
-        frame_text(report->frame, ERROR, text);
+        frame_text(report->frame, CANDIDATE_error, text);
     }
 }
 
@@ -198,9 +139,10 @@ static bool put_scenario(const struct plan_frame_report *report, const struct se
     char *text = made ? scenario_canonical(&point, why) : NULL;
     bool good = text != NULL && (search->found == PLANNING_NONE ||
                                  server_command(&point, &search->results[value], &command, why));
-    frame_text(report->frame, SCENARIO, text);
-    frame_text(report->frame, SERVER, command.text[0] != '\0' ? command.text : NULL);
-    frame_text(report->frame, SERVER_LACKING, command.lacks[0] != '\0' ? command.lacks : NULL);
+    frame_text(report->frame, CANDIDATE_scenario, text);
+    frame_text(report->frame, CANDIDATE_server, command.text[0] != '\0' ? command.text : NULL);
+    frame_text(report->frame, CANDIDATE_server_lacks,
+               command.lacks[0] != '\0' ? command.lacks : NULL);
     free(text);
     scenario_release(&point);
     return good;
@@ -211,7 +153,7 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
 {
     const struct result *result = &search->results[value];
     struct frame *frame = report->frame;
-    frame_text(frame, VALUE, search_text(search, value));
+    frame_text(frame, CANDIDATE_value, search_text(search, value));
     json_t *violations = json_object();
     for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
         const struct target *target = &report->planning->options.targets.all[i];
@@ -219,9 +161,10 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
         json_object_set_new(violations, target->text,
                             isfinite(violation) ? json_real(violation) : json_null());
     }
-    plan_frame_put_json(frame, VIOLATION, violations);
+    plan_frame_put_json(frame, CANDIDATE_violation, violations);
     put_near(report, result);
-    return put_scenario(report, search, value, why) && run_put_json(result, frame, RUN, why);
+    return put_scenario(report, search, value, why) &&
+           run_put_json(result, frame, CANDIDATE_run, why);
 }
 
 static bool plan_frame_put_data(const struct plan_frame_report *report, const struct search *search,
@@ -231,14 +174,14 @@ static bool plan_frame_put_data(const struct plan_frame_report *report, const st
     struct frame *frame = report->frame;
     const char *left_out = search->candidate->left_out;
     uint32_t value = search_shown(search);
-    frame_text(frame, LEFT_OUT, left_out[0] != '\0' ? left_out : NULL);
+    frame_text(frame, CANDIDATE_left_out, left_out[0] != '\0' ? left_out : NULL);
     put_error(report, search, value);
-    frame_number(frame, MET, search->found != PLANNING_NONE);
-    frame_number(frame, WINNER, winner_is(planning, search));
-    frame_text(frame, AXIS, search->axis.key[0] != '\0' ? search->axis.key : NULL);
-    frame_number(frame, TRIED, search->grid.tried);
-    frame_number(frame, OF, search->grid.count);
-    frame_number(frame, STEADY, !search->grid.uneven);
+    frame_number(frame, CANDIDATE_met, search->found != PLANNING_NONE);
+    frame_number(frame, CANDIDATE_winner, winner_is(planning, search));
+    frame_text(frame, CANDIDATE_axis, search->axis.key[0] != '\0' ? search->axis.key : NULL);
+    frame_number(frame, CANDIDATE_tried, search->grid.tried);
+    frame_number(frame, CANDIDATE_of, search->grid.count);
+    frame_number(frame, CANDIDATE_steady, !search->grid.uneven);
     return value == PLANNING_NONE || plan_frame_put_value(report, search, value, why);
 }
 
@@ -268,11 +211,11 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     const struct result *result = &search->results[search->found];
     struct frame *frame = report->frame;
     char text[TARGET_TEXT];
-    frame_text(frame, AT, search_label(search, search->found, text, sizeof text));
+    frame_text(frame, CANDIDATE_at, search_label(search, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
-        frame_number(frame, BATCH, result_number(result, COLUMN(batch)));
+        frame_number(frame, CANDIDATE_batch, result_number(result, COLUMN(batch)));
     } else {
-        frame_text(frame, BATCH, "");
+        frame_text(frame, CANDIDATE_batch, "");
     }
     frame_result(frame, result);
     frame_text(frame, report->column_count - 1,
@@ -295,16 +238,17 @@ static void put_missed(const struct plan_frame_report *report, const struct sear
         violation_describe(&report->planning->options.targets, compared, result, violation);
         name_block(result, block);
         snprintf(text, sizeof text, "%s%s%s", violation, block[0] != '\0' ? ": " : "", block);
-        frame_text(report->frame, AT, search_label(search, search->nearest, label, sizeof label));
+        frame_text(report->frame, CANDIDATE_at,
+                   search_label(search, search->nearest, label, sizeof label));
     }
-    frame_reason(report->frame, BATCH, text);
+    frame_reason(report->frame, CANDIDATE_batch, text);
 }
 
 static void plan_frame_put_shown(const struct plan_frame_report *report,
                                  const struct search *search)
 {
     if (search->cannot) {
-        frame_reason(report->frame, AT, search->why.found);
+        frame_reason(report->frame, CANDIDATE_at, search->why.found);
     } else if (search->found != GRID_NONE) {
         put_met(report, search);
     } else {
@@ -327,8 +271,8 @@ struct frame *plan_frame(const struct planning *planning, const struct table_vie
             continue;
         }
         frame_row(report.frame);
-        frame_text(report.frame, SYSTEM, search->candidate->system);
-        frame_text(report.frame, HARDWARE, search->candidate->machine);
+        frame_text(report.frame, CANDIDATE_system, search->candidate->system);
+        frame_text(report.frame, CANDIDATE_hardware, search->candidate->machine);
         if (view != NULL) {
             plan_frame_put_shown(&report, search);
         } else {

@@ -16,23 +16,8 @@ bool plan_report(const struct planning *planning, const struct table_view *view,
 const struct frame_column *plan_columns(uint32_t *count);
 const struct frame_column *front_columns(uint32_t *count);
 
-/* One row per candidate. For people (`view`) without those that were left out; else with these keys:
- *
- *   system hardware   as named in the request
- *   left_out          why it was not considered, or null
- *   error             why it cannot be run, or null
- *   met winner        whether it meets all targets; whether it is the best candidate that does
- *   axis value        the key, and the value found or else the nearest, as a scenario states it;
- *                     null if there is nothing to choose
- *   tried of steady   number of values tried, number of values of the axis, and whether the
- *                     violation shrinks steadily along the values tried
- *   violation         of the value, by target, as a share of its bound; 0: met, null: no figure
- *   scenario          the scenario of the run
- *   server            the command that starts the server, if the candidate meets all targets and
- *                     its server exists; else null
- *   run               as 'simulate --json' prints it
- *
- * NULL with `why` if a row cannot be made. The caller frees it. */
+/* One row per candidate (tables/candidates.def). For people (`view`) without those that were left out, nor keys of
+ * data. NULL with `why` if a row cannot be made. The caller frees it. */
 struct frame *plan_frame(const struct planning *planning, const struct table_view *view,
                          struct error *why);
 
