@@ -14,58 +14,56 @@
 
 enum { OVERRIDE = 4200, MOST_GPUS = 1024 };
 
+enum { CONTEXT, TPOT, TTFT, RATE, PRICE, WEIGHTS, GPUS, MASS, PAPER, WORKLOAD, SET, DB, HTML };
+enum { DEPLOY = HTML + 1, NO_CACHE, JOBS, WIDE, WHY, JSON };
+
 static const struct command_option advise_options[] = {
-    [ADVISE_CONTEXT] = {"--context", "TOKENS",
-                        "tokens of a sequence, such as 32K (default: 128K, or all that the "
-                        "model was trained to if that is less)"},
-    [ADVISE_TPOT] = {"--tpot", "TIME",
-                     "most time of a token, such as 50ms; with a workload its 99th percentile, "
-                     "or such as p50:50ms (p50, p90, p99, mean)"},
-    [ADVISE_TTFT] =
+    [CONTEXT] = {"--context", "TOKENS",
+                 "tokens of a sequence, such as 32K (default: 128K, or all that the "
+                 "model was trained to if that is less)"},
+    [TPOT] = {"--tpot", "TIME",
+              "most time of a token, such as 50ms; with a workload its 99th percentile, "
+              "or such as p50:50ms (p50, p90, p99, mean)"},
+    [TTFT] =
         {"--ttft", "TIME",
          "most time to the first token, such as 2s: the 99th percentile of requests, or such as "
          "p50:2s (p50, p90, p99, mean); without a workload, of requests as long as the context, "
          "with answers of 256 tokens"},
-    [ADVISE_RATE] =
-        {"--rate", "R",
-         "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
-         "hold them, as which servers, and what that costs"},
-    [ADVISE_PRICE] = {"--price", "M=P,...",
-                      "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9",
-                      .list = true},
-    [ADVISE_WEIGHTS] =
+    [RATE] = {"--rate", "R",
+              "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
+              "hold them, as which servers, and what that costs"},
+    [PRICE] = {"--price", "M=P,...",
+               "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9",
+               .list = true},
+    [WEIGHTS] =
         {"--weights", "TYPE,...",
          "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded to fp8, a "
          "shipped variant of the model, or a checkpoint that you name (default: the model's own)",
          .list = true},
-    [ADVISE_GPUS] = {"--gpus", "N",
-                     "GPUs to use, as one server or several (default: 1, or as "
-                     "tensor_parallel says); with --rate the most of a machine"},
-    [ADVISE_MASS] = {"--mass", "SHARE",
-                     "also admit lossy systems that attend to at least this share of the "
-                     "attention mass, such as 95%"},
-    [ADVISE_PAPER] = {"--paper", NULL,
-                      "also compare systems that exist on paper only; they never win"},
-    [ADVISE_WORKLOAD] = {"--workload", "FILE",
-                         "serve these requests, and find the highest rate; a file, or such as "
-                         "synthetic:prompt=8000,output=300"},
-    [ADVISE_SET] = SCENARIO_SET_OPTION,
-    [ADVISE_DB] = {"--db", "FILE",
-                   "store the runs in this SQLite file; runs already in it are reused"},
-    [ADVISE_HTML] = {"--html", "FILE",
-                     "also write a page of the answer and of all runs, as 'report' does"},
-    [ADVISE_DEPLOY] = {"--deploy", "DIR",
-                       "also write files that start the advised servers, and the "
-                       "benchmark that checks the prediction, into this folder"},
-    [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
-    [ADVISE_JOBS] = JOBS_OPTION,
-    [ADVISE_WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
-    [ADVISE_WHY] =
-        {"--why", NULL,
-         "also say what memory holds and is worth, what holds the answer up, how sure it "
-         "is, and what the figures of the table rest on"},
-    [ADVISE_JSON] = {"--json", NULL,
-                     "print the verdict and each row as a JSON object on its own line"},
+    [GPUS] = {"--gpus", "N",
+              "GPUs to use, as one server or several (default: 1, or as "
+              "tensor_parallel says); with --rate the most of a machine"},
+    [MASS] = {"--mass", "SHARE",
+              "also admit lossy systems that attend to at least this share of the "
+              "attention mass, such as 95%"},
+    [PAPER] = {"--paper", NULL, "also compare systems that exist on paper only; they never win"},
+    [WORKLOAD] = {"--workload", "FILE",
+                  "serve these requests, and find the highest rate; a file, or such as "
+                  "synthetic:prompt=8000,output=300"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {"--db", "FILE", "store the runs in this SQLite file; runs already in it are reused"},
+    [HTML] = {"--html", "FILE",
+              "also write a page of the answer and of all runs, as 'report' does"},
+    [DEPLOY] = {"--deploy", "DIR",
+                "also write files that start the advised servers, and the "
+                "benchmark that checks the prediction, into this folder"},
+    [NO_CACHE] = NO_CACHE_OPTION,
+    [JOBS] = JOBS_OPTION,
+    [WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
+    [WHY] = {"--why", NULL,
+             "also say what memory holds and is worth, what holds the answer up, how sure it "
+             "is, and what the figures of the table rest on"},
+    [JSON] = {"--json", NULL, "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
 };
 
@@ -74,7 +72,7 @@ static const struct command_option advise_options[] = {
 /* Is a rate asked about, rather than what one machine holds? */
 static bool is_fleet(const struct arguments *arguments)
 {
-    return arguments_given(arguments, ADVISE_RATE);
+    return arguments_given(arguments, RATE);
 }
 
 /* Several machines, and several types of weights, need a rate; other options have no part in that. */
@@ -86,10 +84,10 @@ static bool check_fleet(const struct arguments *arguments, const char *machines,
         int option;
         bool of_rate;
         const char *expect;
-    } parts[] = {{ADVISE_WEIGHTS, true, "--rate R as well; or --set dtype.weights=fp8"},
-                 {ADVISE_MASS, false, systems},
-                 {ADVISE_PAPER, false, systems},
-                 {ADVISE_WIDE, false, "--json, which has all forms"}};
+    } parts[] = {{WEIGHTS, true, "--rate R as well; or --set dtype.weights=fp8"},
+                 {MASS, false, systems},
+                 {PAPER, false, systems},
+                 {WIDE, false, "--json, which has all forms"}};
     if (strchr(machines, ',') != NULL && !is_fleet(arguments)) {
         error_usage(why, NULL, 0, "several machines are compared at a rate of requests");
         return error_expect(why, "--rate R, such as --rate 2; or one machine");
@@ -113,13 +111,13 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
 {
     uint32_t operands, sets, count = 0;
     const char *const *names = arguments_operands(arguments, &operands);
-    const char *const *typed = arguments_all(arguments, ADVISE_SET, &sets);
+    const char *const *typed = arguments_all(arguments, SET, &sets);
     const struct {
         const char *key, *value;
     } own[] = {{"model", names[0]},
                {"hardware", names[1]},
-               {"context", arguments_text(arguments, ADVISE_CONTEXT)},
-               {"workload", arguments_text(arguments, ADVISE_WORKLOAD)}};
+               {"context", arguments_text(arguments, CONTEXT)},
+               {"workload", arguments_text(arguments, WORKLOAD)}};
     enum { MACHINE = 1, OWN = sizeof own / sizeof own[0] };
     char texts[OWN][OVERRIDE];
     const char **all = array_zeroed(OWN + sets, sizeof *all, why);
@@ -143,7 +141,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
                          struct error *why)
 {
     static const char *const chosen = "'advise' chooses it";
-    bool shares = arguments_given(arguments, ADVISE_GPUS) || is_fleet(arguments);
+    bool shares = arguments_given(arguments, GPUS) || is_fleet(arguments);
     bool untimed = scenario_stated(&scenario->values, "timed", 1) == 0;
     const struct {
         const char *key, *reason, *expect;
@@ -235,17 +233,17 @@ static bool add_time(const struct arguments *arguments, int option, bool serves,
     }
     if (!units_parse(text, UNIT_NS, NULL, 0, advise_options[option].name, &ns, why)) {
         return error_expect(why, "a time with its unit, such as %s%s",
-                            option == ADVISE_TTFT ? "2s" : "50ms",
+                            option == TTFT ? "2s" : "50ms",
                             serves ? "" : "; with --workload also such as p50:50ms");
     }
-    snprintf(bound, sizeof bound, "%s%s<=", option == ADVISE_TTFT ? "ttft" : "tpot", column);
+    snprintf(bound, sizeof bound, "%s%s<=", option == TTFT ? "ttft" : "tpot", column);
     return add_target(bound, text, option, targets, why);
 }
 
 static bool advise_limits_add_mass(const struct arguments *arguments, struct advice_options *out,
                                    struct error *why)
 {
-    const char *text = arguments_text(arguments, ADVISE_MASS);
+    const char *text = arguments_text(arguments, MASS);
     double share;
     out->candidates.allow_lossy = text != NULL;
     if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
@@ -255,7 +253,7 @@ static bool advise_limits_add_mass(const struct arguments *arguments, struct adv
         error_usage(why, NULL, 0, "'--mass' is '%.80s', which is more than 100 %%", text);
         return error_expect(why, "a share such as 95%%");
     }
-    return text == NULL || add_target("mass_recall>=", text, ADVISE_MASS, &out->targets, why);
+    return text == NULL || add_target("mass_recall>=", text, MASS, &out->targets, why);
 }
 
 /* ---- the answer ---- */
@@ -293,8 +291,8 @@ static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
 static bool advise_write_page(const struct arguments *arguments, struct store *store,
                               const struct advise_answer *answer, struct error *why)
 {
-    const char *path = arguments_text(arguments, ADVISE_HTML);
-    const char *database = arguments_text(arguments, ADVISE_DB);
+    const char *path = arguments_text(arguments, HTML);
+    const char *database = arguments_text(arguments, DB);
     char note[STORE_NOTE], limits[TARGETS_TEXT] = "";
     if (path == NULL) {
         return true;
@@ -356,12 +354,12 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
         good = frame_print(rows, NULL, stdout, why);
     }
     if (good) {
-        answer->print_rest(answer->context, arguments_given(arguments, ADVISE_WIDE), stdout);
+        answer->print_rest(answer->context, arguments_given(arguments, WIDE), stdout);
         print_untold(answer, is_fleet(arguments) ? "--rate" : "--gpus", stdout);
         if (answer->result != NULL) {
             runs_notes_judge(notes, answer->result);
         }
-        runs_notes_print_below(notes, arguments_given(arguments, ADVISE_WHY), stdout);
+        runs_notes_print_below(notes, arguments_given(arguments, WHY), stdout);
     }
     frame_destroy(rows);
     runs_notes_destroy(sources);
@@ -372,7 +370,7 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
 static bool print_for_people(const struct arguments *arguments, const struct run_context *runs,
                              const struct advise_answer *answer, struct error *why)
 {
-    bool reasons = arguments_given(arguments, ADVISE_WHY);
+    bool reasons = arguments_given(arguments, WHY);
     print_verdict(answer->verdict, reasons, stdout);
     bool good = !reasons || answer->result == NULL ||
                 explain_print(&answer->scenario, answer->result, runs, why);
@@ -392,8 +390,8 @@ static bool print_for_programs(const struct advise_answer *answer, struct error 
 bool advise_write(const struct arguments *arguments, const struct study *study,
                   const struct advise_answer *answer, struct error *why)
 {
-    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
-    bool json = arguments_given(arguments, ADVISE_JSON);
+    const char *folder = arguments_text(arguments, DEPLOY);
+    bool json = arguments_given(arguments, JSON);
     bool good = frame_ok(answer->verdict, why) &&
                 (json ? print_for_programs(answer, why)
                       : print_for_people(arguments, study->runs, answer, why)) &&
@@ -415,29 +413,28 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     struct scenario *scenario = &question.scenario;
     struct advice_options with = {.gpus = 0};
     with.candidates.to_serve = true;
-    with.candidates.allow_paper = arguments_given(arguments, ADVISE_PAPER);
-    with.candidates.prices = arguments_text(arguments, ADVISE_PRICE);
+    with.candidates.allow_paper = arguments_given(arguments, PAPER);
+    with.candidates.prices = arguments_text(arguments, PRICE);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
     /* A page is written from a store, which is kept if --db says so. */
-    bool in_memory =
-        arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB);
+    bool in_memory = arguments_given(arguments, HTML) && !arguments_given(arguments, DB);
     bool good = check_fleet(arguments, names[1], why) && load_scenario(arguments, scenario, why);
-    bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
+    bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, TTFT) ||
                              is_fleet(arguments));
-    good = good &&
-           deployment_check(arguments_text(arguments, ADVISE_HTML),
-                            arguments_text(arguments, ADVISE_DEPLOY), why) &&
-           check_chosen(arguments, scenario, why) &&
-           add_time(arguments, ADVISE_TPOT, requests, &with.targets, why) &&
-           add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
-           advise_limits_add_mass(arguments, &with, why) &&
-           arguments_whole(arguments, ADVISE_GPUS, UNIT_COUNT, 1, MOST_GPUS, &with.gpus, why) &&
-           question_jobs(arguments, &question.jobs, why) && advice_set_context(scenario, why) &&
-           (!requests || advice_set_requests(scenario, why)) &&
-           (in_memory ? (question.store = store_open(NULL, true, why)) != NULL
-                      : database_open(arguments, &question.store, why)) &&
-           question_begin(arguments, &question, false, why);
+    good =
+        good &&
+        deployment_check(arguments_text(arguments, HTML), arguments_text(arguments, DEPLOY), why) &&
+        check_chosen(arguments, scenario, why) &&
+        add_time(arguments, TPOT, requests, &with.targets, why) &&
+        add_time(arguments, TTFT, requests, &with.targets, why) &&
+        advise_limits_add_mass(arguments, &with, why) &&
+        arguments_whole(arguments, GPUS, UNIT_COUNT, 1, MOST_GPUS, &with.gpus, why) &&
+        question_jobs(arguments, &question.jobs, why) && advice_set_context(scenario, why) &&
+        (!requests || advice_set_requests(scenario, why)) &&
+        (in_memory ? (question.store = store_open(NULL, true, why)) != NULL
+                   : database_open(arguments, &question.store, why)) &&
+        question_begin(arguments, &question, false, why);
     with.study = question_study(&question);
     good = good &&
            (is_fleet(arguments) ? advise_at_rate : advise_machine)(arguments, scenario, &with, why);

@@ -1,4 +1,4 @@
-/* `advise`: its options, and the answers to its two questions: what one machine holds (advise_machine.c),
+/* `advise`: the answers to its two questions: what one machine holds (advise_machine.c),
  * and how many GPUs hold a rate (advise_rate.c). An answer is a verdict (advise_verdict.c) and the rows
  * that were weighed. Internal to this folder. Functions that fill a frame take NULL for one that could not
  * be made, as in tables/frame.h. */
@@ -14,27 +14,8 @@
 
 enum { ADVISE_WORDS = 256, ADVISE_SENTENCE = 4096 };
 
-enum advise_option {
-    ADVISE_CONTEXT,
-    ADVISE_TPOT,
-    ADVISE_TTFT,
-    ADVISE_RATE,
-    ADVISE_PRICE,
-    ADVISE_WEIGHTS,
-    ADVISE_GPUS,
-    ADVISE_MASS,
-    ADVISE_PAPER,
-    ADVISE_WORKLOAD,
-    ADVISE_SET,
-    ADVISE_DB,
-    ADVISE_HTML,
-    ADVISE_DEPLOY,
-    ADVISE_NO_CACHE,
-    ADVISE_JOBS,
-    ADVISE_WIDE,
-    ADVISE_WHY,
-    ADVISE_JSON
-};
+/* Append to a sentence. */
+#define advise_say(text, ...) text_append(text, ADVISE_SENTENCE, __VA_ARGS__)
 
 /* What one machine holds, and how. */
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,

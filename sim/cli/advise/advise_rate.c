@@ -16,7 +16,7 @@ enum { LINE = 2048 };
 
 static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
 {
-    const char *text = arguments_text(arguments, ADVISE_RATE);
+    const char *text = arguments_shared(arguments, "--rate");
     if (!units_parse(text, UNIT_COUNT, NULL, 0, "--rate", out, why)) {
         return error_expect(why, "requests a second, such as 0.3");
     }
@@ -233,10 +233,9 @@ static void say_form(const struct fleet_form *form, uint32_t servers, char text[
 {
     char shape[ADVISE_WORDS];
     bool routed = servers > 1 && form->routing != ROUTINGS;
-    text_append(text, ADVISE_SENTENCE, "%s of %s with %s, weights in %s%s%s",
-                advise_form(servers, form->gpus, shape), form->candidate->machine,
-                candidate_name(form->candidate), form->weights, routed ? ", behind " : "",
-                routed ? routing_names[form->routing] : "");
+    advise_say(text, "%s of %s with %s, weights in %s%s%s", advise_form(servers, form->gpus, shape),
+               form->candidate->machine, candidate_name(form->candidate), form->weights,
+               routed ? ", behind " : "", routed ? routing_names[form->routing] : "");
 }
 
 /* "FORM, which misses ttft_p99_ms<=4s: 4200 (by 5.0 %)" */
@@ -246,8 +245,8 @@ static void say_missing(const struct fleet_size *fleet, const struct fleet_form 
     char limits[ADVISE_SENTENCE];
     bool alone = form->alone == ALONE_MISSES;
     say_form(form, alone ? 1 : form->fewer, text);
-    text_append(text, ADVISE_SENTENCE, "%s, which %s", alone ? ", requests alone" : "",
-                violation_describe(&fleet->targets, NULL, fleet_misses(form), limits));
+    advise_say(text, "%s, which %s", alone ? ", requests alone" : "",
+               violation_describe(&fleet->targets, NULL, fleet_misses(form), limits));
 }
 
 static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENTENCE])
@@ -256,29 +255,26 @@ static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENT
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         if (fleet_tie_of(fleet, form) != NULL) {
-            text_append(text, ADVISE_SENTENCE, "%s", before);
+            advise_say(text, "%s", before);
             say_form(form, form->servers, text);
             before = ", ";
         }
     }
-    text_append(text, ADVISE_SENTENCE, "%s", *before == ',' ? "." : "");
+    advise_say(text, "%s", *before == ',' ? "." : "");
 }
 
 static void say_cost(const struct fleet_form *best, char text[ADVISE_SENTENCE])
 {
     double hour = fleet_hour_cost(best), tokens = fleet_tokens_cost(best);
     if (isnan(hour)) {
-        text_append(text, ADVISE_SENTENCE, "no price is known (--price %s=DOLLARS).",
-                    best->candidate->machine);
+        advise_say(text, "no price is known (--price %s=DOLLARS).", best->candidate->machine);
         return;
     }
-    text_append(text, ADVISE_SENTENCE, "$%.2f an hour, ", hour);
+    advise_say(text, "$%.2f an hour, ", hour);
     if (!isnan(tokens)) {
-        text_append(text, ADVISE_SENTENCE, "$%s a million output tokens, ",
-                    number_shown(UNIT_DOLLARS, tokens).text);
+        advise_say(text, "$%s a million output tokens, ", number_shown(UNIT_DOLLARS, tokens).text);
     }
-    text_append(text, ADVISE_SENTENCE, "$%s a request.",
-                number_shown(UNIT_ROUGH, fleet_request_cost(best)).text);
+    advise_say(text, "$%s a request.", number_shown(UNIT_ROUGH, fleet_request_cost(best)).text);
 }
 
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
@@ -286,15 +282,14 @@ static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_for
 {
     uint32_t gpus = best->servers * best->gpus;
     char shape[ADVISE_WORDS], text[ADVISE_SENTENCE] = "";
-    text_append(text, sizeof text, "%u GPU%s of %s", gpus, text_plural(gpus),
-                best->candidate->machine);
+    advise_say(text, "%u GPU%s of %s", gpus, text_plural(gpus), best->candidate->machine);
     if (gpus > 1) {
-        text_append(text, sizeof text, " as %s", advise_form(best->servers, best->gpus, shape));
+        advise_say(text, " as %s", advise_form(best->servers, best->gpus, shape));
     }
-    text_append(text, sizeof text, ", %s%s, weights in %s%s: ", candidate_name(best->candidate),
-                best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
-                                              : "",
-                best->weights, unnamed ? ", from a checkpoint that is not known here" : "");
+    advise_say(text, ", %s%s, weights in %s%s: ", candidate_name(best->candidate),
+               best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
+                                             : "",
+               best->weights, unnamed ? ", from a checkpoint that is not known here" : "");
     say_cost(best, text);
     fleet_say_ties(fleet, text);
     frame_text(verdict, VERDICT_run, text);
@@ -331,12 +326,12 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
             fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
             fleet_short(fleet, form) <=
                 (notes_have(misses->notes, NOTE_too_close) ? called : nearly)) {
-            text_append(text, ADVISE_SENTENCE, "%s", before);
+            advise_say(text, "%s", before);
             say_missing(fleet, form, text);
             before = "; ";
         }
     }
-    text_append(text, ADVISE_SENTENCE, "%s", *before == ';' ? "." : "");
+    advise_say(text, "%s", *before == ';' ? "." : "");
 }
 
 /* No form holds the rate: the one that comes nearest. */
@@ -344,16 +339,16 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
 {
     const struct fleet_form *nearest = NULL;
     char text[ADVISE_SENTENCE] = "";
-    text_append(text, sizeof text,
-                "nothing: no form of up to %u GPUs holds %g request%s a second within the limits",
-                fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
+    advise_say(text,
+               "nothing: no form of up to %u GPUs holds %g request%s a second within the limits",
+               fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         bool nearer = nearest == NULL || fleet_short(fleet, form) < fleet_short(fleet, nearest);
         nearest = fleet_misses(form) != NULL && nearer ? form : nearest;
     }
     if (nearest != NULL) {
-        text_append(text, sizeof text, "; nearest: ");
+        advise_say(text, "; nearest: ");
         say_missing(fleet, nearest, text);
     }
     frame_textf(verdict, VERDICT_run, "%s.", text);
@@ -368,21 +363,21 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     bool drawn = best->full == best->servers && result_number(result, COLUMN(hit_tokens_gpu)) > 0;
     char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
     advise_limits(&fleet->targets, result, limits);
-    text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
-                limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
-                fleet->rate, drawn ? ", and held in 3 draws" : "");
+    advise_say(text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
+               limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
+               fleet->rate, drawn ? ", and held in 3 draws" : "");
     const struct fleet_form *below = fleet_next_below(fleet);
     if (below != NULL) {
-        text_append(text, sizeof text, " With ");
+        advise_say(text, " With ");
         say_form(below, below->fewer, text);
-        text_append(text, sizeof text, " it %s.",
-                    violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
+        advise_say(text, " it %s.",
+                   violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
     say_near_misses(fleet, best, below, text);
     const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
     if (twin->is_twin && twin->fewer == best->servers) {
-        text_append(text, sizeof text, " Behind %s it %s.", routing_names[twin->routing],
-                    violation_describe(&fleet->targets, NULL, fleet_misses(twin), limits));
+        advise_say(text, " Behind %s it %s.", routing_names[twin->routing],
+                   violation_describe(&fleet->targets, NULL, fleet_misses(twin), limits));
     }
     frame_text(verdict, VERDICT_meets, text);
 }
@@ -403,16 +398,16 @@ static bool put_host(const struct fleet_form *best, const struct scenario *scena
     uint64_t gib = host_given_gib(&point, fleet_holds(best), &unseen);
     const struct host_engine *engine = host_room_engine(&point);
     frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
-    text_append(text, sizeof text, "%s for prompts that begin alike, of each server",
-                number_shown(UNIT_BYTES, (double)(gib << 30)).text);
+    advise_say(text, "%s for prompts that begin alike, of each server",
+               number_shown(UNIT_BYTES, (double)(gib << 30)).text);
     if (engine != NULL) {
         double takes = host_takes(&point, gib);
         frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
         frame_number(verdict, VERDICT_host_takes_bytes, takes);
-        text_append(text, sizeof text, "; %s %s takes %s %s", engine->engine, engine->versions,
-                    number_shown(UNIT_BYTES, takes).text, host_engine_where(engine));
+        advise_say(text, "; %s %s takes %s %s", engine->engine, engine->versions,
+                   number_shown(UNIT_BYTES, takes).text, host_engine_where(engine));
     }
-    text_append(text, sizeof text, ".");
+    advise_say(text, ".");
     frame_text(verdict, VERDICT_memory, text);
     point_release(&point);
     return true;
@@ -495,7 +490,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     struct fleet_options options = {.targets = with->targets,
                                     .machines = arguments_operands(arguments, &operands)[1],
                                     .prices = with->candidates.prices,
-                                    .weights = arguments_text(arguments, ADVISE_WEIGHTS),
+                                    .weights = arguments_shared(arguments, "--weights"),
                                     .most_gpus = with->gpus,
                                     .study = with->study};
     struct fleet_size fleet;

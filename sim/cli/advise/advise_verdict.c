@@ -65,10 +65,9 @@ static void say_start(const struct server_command *command, const struct point *
     }
     frame_text(verdict, VERDICT_start, command->text);
     deployment_servers(scenario, servers, command->text, text);
-    text_append(text, ADVISE_SENTENCE, "%s", text[0] != '\0' ? "." : "");
+    advise_say(text, "%s", text[0] != '\0' ? "." : "");
     if (command->lacks[0] != '\0') {
-        text_append(text, ADVISE_SENTENCE, "%snot in that command: %s.", servers > 1 ? " " : "",
-                    command->lacks);
+        advise_say(text, "%snot in that command: %s.", servers > 1 ? " " : "", command->lacks);
     }
     frame_text(verdict, VERDICT_besides, text[0] != '\0' ? text : NULL);
 }
@@ -104,13 +103,11 @@ static void say_load(const struct advice *advice, const struct search *best,
 {
     double came = result_number(advice_result(best), COLUMN(requests_in_per_s));
     double answered = result_number(advice_result(best), COLUMN(requests_out_per_s));
-    text_append(text, ADVISE_SENTENCE, " at up to %s requests a second",
-                search_text(best, best->found));
+    advise_say(text, " at up to %s requests a second", search_text(best, best->found));
     if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
-        text_append(text, ADVISE_SENTENCE, " (%.3g came)", came);
+        advise_say(text, " (%.3g came)", came);
     } else if (answered < came / 2) {
-        text_append(text, ADVISE_SENTENCE, " (%.3g answered: too few requests to show a queue)",
-                    answered);
+        advise_say(text, " (%.3g answered: too few requests to show a queue)", answered);
     }
 }
 
@@ -122,15 +119,15 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
         enum tie tie = advise_too_close(advice, search);
         if (tie != TIE_NONE) {
             double times = advise_gain(advice, search, &advice->form).times;
-            text_append(text, ADVISE_SENTENCE, "%s%s", before, candidate_name(search->candidate));
+            advise_say(text, "%s%s", before, candidate_name(search->candidate));
             if (search_is_whole(search)) {
-                text_append(text, ADVISE_SENTENCE, " (%s times: %s)",
-                            number_shown(UNIT_ROUGH, times).text, tie_reason(tie));
+                advise_say(text, " (%s times: %s)", number_shown(UNIT_ROUGH, times).text,
+                           tie_reason(tie));
             }
             before = ", ";
         }
     }
-    text_append(text, ADVISE_SENTENCE, "%s", *before == ',' ? "." : "");
+    advise_say(text, "%s", *before == ',' ? "." : "");
 }
 
 static void verdict_say_run(const struct advice *advice, struct frame *verdict)
@@ -145,42 +142,38 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     double cost = result_number(result, COLUMN(cost_per_million_tokens));
     uint32_t next = advice->serves ? search_next_miss(best) : PLANNING_NONE;
     char text[ADVISE_SENTENCE] = "", form[ADVISE_WORDS], limits[ADVISE_SENTENCE];
-    text_append(text, sizeof text, "%s", candidate_name(best->candidate));
+    advise_say(text, "%s", candidate_name(best->candidate));
     if (advice->form.servers * advice->form.gpus > 1) {
-        text_append(text, sizeof text, " as %s",
-                    advise_form(advice->form.servers, advice->form.gpus, form));
+        advise_say(text, " as %s", advise_form(advice->form.servers, advice->form.gpus, form));
     }
     if (!traits->offloads) {
-        text_append(text, sizeof text, ", no offloading%s,",
-                    traits->tiers ? " while decoding" : "");
+        advise_say(text, ", no offloading%s,", traits->tiers ? " while decoding" : "");
     }
     if (advice->serves) {
         say_load(advice, best, text);
     } else {
-        text_append(text, sizeof text, " with %.0f sequence%s at a time%s", batch,
-                    text_plural((uint64_t)batch), advice->form.servers > 1 ? " each" : "");
+        advise_say(text, " with %.0f sequence%s at a time%s", batch, text_plural((uint64_t)batch),
+                   advice->form.servers > 1 ? " each" : "");
     }
-    text_append(text, sizeof text, ": about %s tokens a second",
-                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
+    advise_say(text, ": about %s tokens a second",
+               number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
     if (!advice->serves) {
-        text_append(text, sizeof text, ", %s ms a token",
-                    number_shown(UNIT_ROUGH, result_number(result, COLUMN(tpot_ms))).text);
+        advise_say(text, ", %s ms a token",
+                   number_shown(UNIT_ROUGH, result_number(result, COLUMN(tpot_ms))).text);
     } else if (!isnan(tpot)) {
-        text_append(text, sizeof text, ", TPOT p50 %s ms", number_shown(UNIT_ROUGH, tpot).text);
+        advise_say(text, ", TPOT p50 %s ms", number_shown(UNIT_ROUGH, tpot).text);
     }
     if (!isnan(ttft)) {
-        text_append(text, sizeof text, ", TTFT p50 %s",
-                    number_shown(UNIT_DURATION, 1e3 * ttft).text);
+        advise_say(text, ", TTFT p50 %s", number_shown(UNIT_DURATION, 1e3 * ttft).text);
     }
-    text_append(text, sizeof text, ".");
+    advise_say(text, ".");
     if (next != PLANNING_NONE) {
-        text_append(text, sizeof text, " At %s it %s%s.", search_text(best, next),
-                    violation_of_value(&advice->targets, NULL, best, next, limits),
-                    search_is_close(best, next) ? ", too close to call" : "");
+        advise_say(text, " At %s it %s%s.", search_text(best, next),
+                   violation_of_value(&advice->targets, NULL, best, next, limits),
+                   search_is_close(best, next) ? ", too close to call" : "");
     }
     if (!isnan(cost)) {
-        text_append(text, sizeof text, " A million output tokens cost $%s.",
-                    number_shown(UNIT_ROUGH, cost).text);
+        advise_say(text, " A million output tokens cost $%s.", number_shown(UNIT_ROUGH, cost).text);
     }
     verdict_say_ties(advice, text);
     frame_text(verdict, VERDICT_run, text);
@@ -368,9 +361,9 @@ static void say_change(const struct advice *advice, double change, char text[ADV
         snprintf(at, sizeof at, " at the %s a second that vllm holds", rate);
     }
     if (fabs(change) >= 0.005) {
-        text_append(text, ADVISE_SENTENCE, " With it requests take %s %s%s.",
-                    number_shown(UNIT_PERCENT_TENTHS, fabs(change)).text,
-                    change > 0 ? "longer" : "less", at);
+        advise_say(text, " With it requests take %s %s%s.",
+                   number_shown(UNIT_PERCENT_TENTHS, fabs(change)).text,
+                   change > 0 ? "longer" : "less", at);
     }
 }
 
@@ -395,23 +388,22 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
     frame_number(verdict, VERDICT_host_change, change);
     if (pays) {
         put_host_size(size, verdict);
-        text_append(text, sizeof text,
-                    "%" PRIu64
-                    " GiB (%s) for prompts that begin alike: %s of their tokens found there, %s on "
-                    "the GPU",
-                    size->gib, verdict->cells[VERDICT_host_flag].text,
-                    number_shown(UNIT_PERCENT_TENTHS, size->found.host).text,
-                    number_shown(UNIT_PERCENT_TENTHS, size->found.gpu).text);
+        advise_say(text,
+                   "%" PRIu64
+                   " GiB (%s) for prompts that begin alike: %s of their tokens found there, %s on "
+                   "the GPU",
+                   size->gib, verdict->cells[VERDICT_host_flag].text,
+                   number_shown(UNIT_PERCENT_TENTHS, size->found.host).text,
+                   number_shown(UNIT_PERCENT_TENTHS, size->found.gpu).text);
         if (size->most_gib > size->gib) {
-            text_append(text, sizeof text, "; %" PRIu64 " GiB would find %s", size->most_gib,
-                        number_shown(UNIT_PERCENT_TENTHS, size->most.host).text);
+            advise_say(text, "; %" PRIu64 " GiB would find %s", size->most_gib,
+                       number_shown(UNIT_PERCENT_TENTHS, size->most.host).text);
         }
-        text_append(text, sizeof text, ". %s %s takes %s %s.", size->engine->engine,
-                    size->engine->versions, number_shown(UNIT_BYTES, size->takes).text,
-                    host_engine_where(size->engine));
+        advise_say(text, ". %s %s takes %s %s.", size->engine->engine, size->engine->versions,
+                   number_shown(UNIT_BYTES, size->takes).text, host_engine_where(size->engine));
     } else {
         frame_text(verdict, VERDICT_no_host_memory, reasons[host->answer]);
-        text_append(text, sizeof text, "none for prompts: %s.", reasons[host->answer]);
+        advise_say(text, "none for prompts: %s.", reasons[host->answer]);
     }
     say_change(advice, change, text);
     frame_text(verdict, VERDICT_memory, text);
@@ -426,15 +418,14 @@ static void say_gain(const struct advice *advice, const struct advice_trial *tri
     struct advise_ratio ratio = advise_gain(advice, advice_trial_search(trial), &trial->form);
     double gpus = (double)(trial->form.servers * trial->form.gpus) /
                   (advice->form.servers * advice->form.gpus);
-    text_append(text, ADVISE_SENTENCE, ": %s", number_shown(UNIT_ROUGH, ratio.times).text);
+    advise_say(text, ": %s", number_shown(UNIT_ROUGH, ratio.times).text);
     if (!isnan(ratio.low)) {
-        text_append(text, ADVISE_SENTENCE, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
-                    number_shown(UNIT_ROUGH, ratio.high).text);
+        advise_say(text, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
+                   number_shown(UNIT_ROUGH, ratio.high).text);
     }
-    text_append(text, ADVISE_SENTENCE, " times");
+    advise_say(text, " times");
     if (gpus > 1) {
-        text_append(text, ADVISE_SENTENCE, ", %s times a GPU",
-                    number_shown(UNIT_ROUGH, ratio.times / gpus).text);
+        advise_say(text, ", %s times a GPU", number_shown(UNIT_ROUGH, ratio.times / gpus).text);
     }
 }
 
@@ -444,13 +435,12 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
 {
     const struct search *search = advice_trial_search(trial);
     struct advise_range rate = advise_range(advice, search, &trial->form);
-    text_append(text, ADVISE_SENTENCE, ": ");
+    advise_say(text, ": ");
     if (advice->serves) {
-        text_append(text, ADVISE_SENTENCE, "up to %s requests a second, ",
-                    search_text(search, search->found));
+        advise_say(text, "up to %s requests a second, ", search_text(search, search->found));
     }
-    text_append(text, ADVISE_SENTENCE, "about %s tokens a second",
-                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
+    advise_say(text, "about %s tokens a second",
+               number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
 }
 
 /* "KV in fp8 (it rounds): 6.46 to 7.87 requests a second": where the capacity lies, by short runs. */
@@ -458,12 +448,11 @@ static void say_interval(const struct search *search, char text[ADVISE_SENTENCE]
 {
     struct search_interval rate = search_interval(search);
     if (isinf(rate.most)) {
-        text_append(text, ADVISE_SENTENCE, ": at least %s requests a second",
-                    number_shown(UNIT_ROUGH, rate.least).text);
+        advise_say(text, ": at least %s requests a second",
+                   number_shown(UNIT_ROUGH, rate.least).text);
     } else {
-        text_append(text, ADVISE_SENTENCE, ": %s to %s requests a second",
-                    number_shown(UNIT_ROUGH, rate.least).text,
-                    number_shown(UNIT_ROUGH, rate.most).text);
+        advise_say(text, ": %s to %s requests a second", number_shown(UNIT_ROUGH, rate.least).text,
+                   number_shown(UNIT_ROUGH, rate.most).text);
     }
 }
 
@@ -488,20 +477,20 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
                  1 + TIE_PERCENT / 100.0)) {
             continue;
         }
-        text_append(text, sizeof text, "%s%s%s",
-                    said++ > 0 ? any ? "; " : ", "
-                    : !any     ? "none alone helps: "
-                    : !plain   ? "vllm would do with "
-                    : other    ? "vllm with "
-                               : "",
-                    advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
+        advise_say(text, "%s%s%s",
+                   said++ > 0 ? any ? "; " : ", "
+                   : !any     ? "none alone helps: "
+                   : !plain   ? "vllm would do with "
+                   : other    ? "vllm with "
+                              : "",
+                   advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
         if (any && !search_is_whole(advice_trial_search(trial))) {
             say_interval(advice_trial_search(trial), text);
         } else if (any) {
             (plain ? say_gain : say_rescue)(advice, trial, text);
         }
     }
-    text_append(text, sizeof text, ".");
+    advise_say(text, ".");
     frame_text(verdict, VERDICT_instead, said > 0 ? text : NULL);
 }
 
@@ -511,10 +500,10 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
     const struct candidate *plain = advice_plain(advice)->candidate;
     uint64_t context = advice->trials[advice->plain].context;
     char asked[ADVISE_SENTENCE] = "", words[ADVISE_WORDS];
-    text_append(asked, sizeof asked, "%s%s on %s", model,
-                verdict_shape(model, &plain->scenario, words), plain->machine);
+    advise_say(asked, "%s%s on %s", model, verdict_shape(model, &plain->scenario, words),
+               plain->machine);
     if (context > 0) {
-        text_append(asked, sizeof asked, ", %s tokens of context", advise_tokens(context, words));
+        advise_say(asked, ", %s tokens of context", advise_tokens(context, words));
     }
     struct frame *verdict = verdict_create(asked, &plain->scenario, &advice->targets, why);
     bool good = verdict != NULL;

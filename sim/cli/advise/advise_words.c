@@ -60,7 +60,7 @@ const char *advise_limits(const struct targets *targets, const struct result *re
         const struct target *target = &targets->all[i];
         if (target->column != COLUMN(requests_left_out) && target->column != COLUMN(queue_grows)) {
             say_target(target, result, words);
-            text_append(text, ADVISE_SENTENCE, "%s%s", text[0] != '\0' ? ", " : "", words);
+            advise_say(text, "%s%s", text[0] != '\0' ? ", " : "", words);
         }
     }
     return text;

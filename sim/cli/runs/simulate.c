@@ -11,20 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    SET,
-    FROM,
-    DB,
-    JOBS,
-    NO_CACHE,
-    SHARD,
-    REPLICATIONS,
-    EXPLAIN,
-    COLUMNS,
-    WIDE,
-    WHY,
-    JSON,
-};
+enum { SET, FROM, DB, JOBS, NO_CACHE, SHARD, REPLICATIONS, EXPLAIN, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
