@@ -147,10 +147,12 @@ void block_numbers_release(struct block_numbers *numbers)
 
 /* ---- giving and recycling ------------------------------------------------------------- */
 
-/* If there is no memory to note it, it is not given anew. */
+/* If there is no memory to note it, it is not given anew. Asked for each block: array_reserve() would clear an
+ * error for it that nobody reads. */
 static void push_number(struct number_list *list, uint32_t number)
 {
-    if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+    if (list->count < list->capacity ||
+        array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
                       ERROR_UNSEEN)) {
         list->items[list->count++] = number;
     }

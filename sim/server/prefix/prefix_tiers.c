@@ -117,7 +117,8 @@ static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
         memmove(queue->items, queue->items + queue->first, queue->count * sizeof *queue->items);
         queue->first = 0;
     }
-    if (!array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
+    if (queue->count == queue->capacity &&
+        !array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
                        ERROR_UNSEEN)) {
         lower->tiers->failed = true;
         return;
