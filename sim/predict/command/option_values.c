@@ -112,6 +112,20 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
 
 static const char between[] = " ... "; /* "A ... B" in a log replaces what was said before */
 
+/* Pools of a log that differ are those of several processes. */
+static void note_pool(struct server_text *said, double tokens)
+{
+    struct server_rank *rank = &said->ranks[STATED_REPLICAS];
+    int place = 0;
+    while (place < STRAYS - 1 && said->pools[place] != 0 && said->pools[place] != tokens) {
+        place++;
+    }
+    said->pools[place] = tokens;
+    if (place > rank->rank) {
+        *rank = (struct server_rank){.rank = place, .line = said->line};
+    }
+}
+
 /* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
  * log mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
@@ -123,6 +137,9 @@ static void put(const struct server_option *option, const char *name, const char
     /* A log says a pool once more for another worker or engine; the least counts. */
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
+    if (pool && key == pools && strchr(option->name, ' ') != NULL) {
+        note_pool(said, strtod(text, NULL));
+    }
     /* Drafts are loaded later, and have less. */
     const struct stated_key *all = said->keys.all;
     bool most = key == &all[STATED_LOADED] || key == &all[STATED_CLASS] ||

@@ -402,6 +402,7 @@ static void begin_server(struct server_text *said, const char *line)
         memset(said->ranks, 0, sizeof said->ranks);
         memset(said->needs, 0, sizeof said->needs);
     }
+    memset(said->pools, 0, sizeof said->pools);
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
     said->keys.start_line = said->line;

@@ -160,6 +160,7 @@ struct server_text {
     } needs[SERVER_NEEDS]; /* one a key */
     struct stray_setting strays[STRAYS];
     int stray_count;
+    double pools[STRAYS]; /* of a log's processes, those that differ */
     struct server_worded {
         char version[16],
             other[16]; /* the first that a line states in words, and the last; "": none */

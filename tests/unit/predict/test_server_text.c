@@ -465,9 +465,9 @@ static const struct {
      "vllm:num_requests_running{engine=\"2\",model_name=\"m\"} 3.0\n",
      "model=m@4 system=vllm@0 data_parallel=3@3 kv_pool_blocks=6990@3"},
     {"the least of what a log says of its workers counts",
-     "non-default args: {'model': 'm'}\nGPU KV cache size: 1,000 tokens\nGPU KV cache size: 900 tokens\n"
+     "non-default args: {'model': 'm', 'tensor_parallel_size': 4}\nGPU KV cache size: 1,000 tokens\nGPU KV cache size: 900 tokens\n"
      "GPU KV cache size: 950 tokens\n",
-     "model=m@1 system=vllm@0 kv_pool_tokens=900@3"},
+     "model=m@1 system=vllm@0 tensor_parallel=4@1 kv_pool_tokens=900@3"},
     {"the least of the metrics of one engine counts",
      "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7000\"} 1.0\n"
      "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7010\",model_name=\"m\"} 1.0\n",
@@ -824,6 +824,9 @@ static const struct {
     {"vllm serve m\nLMCache INFO: LMCache Configuration: {'chunk_size': 256}",
      "f:2: 'LMCache Configuration: ', but no line states 'system'\n  expected: --set system=VALUE"},
     {"(Worker_TP0_EP0 pid=5) INFO Capturing CUDA graphs", "f: no line is a server's"},
+    {"vllm serve m\nGPU KV cache size: 900 tokens\nGPU KV cache size: 900 tokens\n"
+     "GPU KV cache size: 880 tokens\nGPU KV cache size: 960 tokens",
+     "f:5: a process has rank 2, but the text states 1 in all\n  expected: --set tensor_parallel=N"},
     {"#SBATCH --gres=gpu:a100:2\nvllm serve m -tp 4",
      "f:1: the server is on 4 GPUs of a machine, and sees 2"},
     {"#SBATCH --gres=gpu:2\nvllm serve m -tp 4",
