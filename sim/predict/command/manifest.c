@@ -82,7 +82,7 @@ static void write_word(const struct node *word, bool quoted, struct container_co
     for (; command->line < word->line + block; command->line++) {
         fputs("\\\n", command->out);
     }
-    fputc(' ', command->out);
+    fputc(command->script ? ';' : ' ', command->out);
     if (text == NULL) {
         fputs(word->text, command->out);
     } else if (quoted) {

@@ -20,61 +20,6 @@ enum { WORD = 4096 }; /* bytes of a word that are read */
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-/* Quotes and backslashes are taken off, nothing is expanded. '\v' stands for the end of a line that a
- * backslash joined to the next. */
-
-/* Behind the command whose output the shell puts here, "$(hostname | cut -d. -f1)" or one in backticks at the
- * beginning of a word; NULL: there is none that ends on the line. */
-static const char *behind_output(const char *at, bool begins)
-{
-    bool ticks = *at == '`' && begins, calls = *at == '$' && at[1] == '(';
-    int depth = 0;
-    for (const char *end = at + 1;
-         (ticks || calls) && end - at < WORD && *end != '\0' && *end != '\n'; end++) {
-        depth += *end == '(' ? 1 : *end == ')' ? -1 : 0;
-        if (ticks ? *end == '`' : depth == 0) {
-            return end + 1;
-        }
-    }
-    return NULL;
-}
-
-bool shell_word(const char **at, char *out, size_t size, bool *open)
-{
-    size_t length = 0;
-    char quote = '\0';
-    *at += strspn(*at, " \t\v");
-    bool redirected = isdigit((unsigned char)**at) && ((*at)[1] == '>' || (*at)[1] == '<');
-    if (**at == '\0' || redirected || strchr("|;&><#)\n", **at) != NULL) {
-        return false;
-    }
-    const char *from = *at, *output = from;
-    for (; **at != '\0' && (*at < output || quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL);
-         (*at)++) {
-        const char *behind =
-            *at >= output && quote == '\0' ? behind_output(*at, *at == from) : NULL;
-        output = behind != NULL ? behind : output;
-        if (*at < output) { /* as it stands */
-            out[length] = **at;
-            length += length + 1 < size;
-            continue;
-        }
-        bool escape = **at == '\\' && (*at)[1] != '\0' && /* what is behind it stands for itself */
-                      (quote == '\0' || (quote == '"' && strchr("\\\"$`", (*at)[1]) != NULL));
-        bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
-        quote = opens ? **at : closes ? '\0' : quote;
-        *at += escape;
-        if (!opens && !closes && length + 1 < size) {
-            out[length++] = **at == '\v' ? ' ' : **at;
-        }
-    }
-    out[length] = '\0';
-    if (open != NULL) {
-        *open = quote != '\0';
-    }
-    return true;
-}
-
 /* Is the word an option? "-1" and "-.5" are values. */
 static bool is_option(const char *word)
 {
@@ -87,7 +32,7 @@ static bool next_value(const char **at, char *out, size_t size)
     const char *word = *at + strspn(*at, " \t\v");
     bool mistake = strncmp(word, "\xe2\x80", 2) == 0 || fnmatch("\\\\[ \t]*", word, 0) == 0;
     word += *word == '\'' || *word == '"';
-    return !mistake && !is_option(word) && shell_word(at, out, size, NULL);
+    return !mistake && !is_option(word) && shell_word(at, out, size);
 }
 
 /* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
@@ -214,7 +159,7 @@ static bool stands_again(const struct server_program *program, const struct serv
 {
     char word[WORD];
     bool again = false;
-    while (!again && shell_word(&rest, word, sizeof word, NULL)) {
+    while (!again && shell_word(&rest, word, sizeof word)) {
         again = is_option(word) && (split_option(word), strcmp(word, name) == 0);
         for (size_t i = 0; !again && i < program->option_count; i++) {
             const struct server_option *other = &program->options[i];
@@ -230,7 +175,7 @@ static bool may_be_options(const struct server_program *program, const char *res
 {
     char word[WORD];
     rest += strspn(rest, " \t\v");
-    if (rest[strspn(rest, "\"'\\")] == '$' || !shell_word(&rest, word, sizeof word, NULL)) {
+    if (rest[strspn(rest, "\"'\\")] == '$' || !shell_word(&rest, word, sizeof word)) {
         return true;
     }
     split_option(word);
@@ -300,24 +245,25 @@ static void server_command_read_option(struct server_text *said, char *typed, co
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
-/* What stands within the last quote left open before `end`, as behind "bash -c '"; without one the line. */
-static const char *within_quote(const char *line, const char *end)
+/* The first quote of those that are open at `end`; NULL: there is none. */
+static const char *open_quote(const char *at, const char *end)
 {
-    const char *open = NULL, *inner = line;
-    for (const char *at = line; at < end; at++) {
-        bool quote = (*at == '"' || *at == '\'') && (at == line || at[-1] != '\\');
-        open = !quote ? open : open == NULL ? at : *open == *at ? NULL : open;
+    const char *open = NULL;
+    for (char quote = '\0'; at < end;) {
+        const char *from = at;
+        bool was = quote != '\0';
+        shell_step(&at, &quote);
+        open = quote == '\0' ? NULL : was ? open : from;
     }
-    inner = open != NULL ? within_quote(open + 1, end) : line;
-    return inner;
+    return open;
 }
 
 /* A variable that is set to something else behind the command may not be what that read. */
 static void take_variable(struct server_text *said, const struct server_option *option,
-                          const char *name, const char *value)
+                          const char *name, const char *value, bool branch)
 {
     struct stated_keys before = said->keys;
-    if (said->branches > 0) {
+    if (branch) {
         error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
                      "the lines that run");
         return;
@@ -362,19 +308,21 @@ static void check_foreign(struct server_text *said, const char *line, const char
 void server_command_read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
-    const char *inner = within_quote(line, line + length);
-    bool sourced = false, unset = false, begins = true;
+    struct shell_blocks blocks = said->before;
+    const char *open = open_quote(line, line + length);
+    bool sourced = false, unset = false;
     char word[WORD];
-    if (inner > line && inner < line + length) {
-        server_command_read_variables(said, line, (size_t)(inner - 1 - line));
-        length -= (size_t)(inner - line);
-        line = inner;
+    if (open != NULL) {
+        server_command_read_variables(said, line, (size_t)(open - line));
+        length -= (size_t)(open + 1 - line);
+        line = open + 1;
     }
-    for (const char *at = line;
-         at + strspn(at, " \t\v") < line + length && *at != '\0' && *at != '#';) {
-        if (!shell_word(&at, word, sizeof word, NULL)) {
-            at += *at != '\0' && *at != '#';
-            begins = true;
+    for (const char *at = line, *end = line; at + strspn(at, " \t\v") < line + length;) {
+        if (at >= end && !shell_command(&blocks, &at, &end)) {
+            return;
+        }
+        if (!shell_word(&at, word, sizeof word)) {
+            at += at < end;
             continue;
         }
         bool file = sourced && (fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0);
@@ -393,13 +341,6 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             name = value + 1;
             value = strchr(name, '=');
         }
-        bool then = strcmp(word, "then") == 0;
-        said->ifs += begins && strcmp(word, "if") == 0;
-        said->branches += begins && then && said->ifs > said->branches;
-        if (begins && strcmp(word, "fi") == 0 && said->branches > 0) {
-            said->ifs = --said->branches;
-        }
-        begins = then || strcmp(word, "else") == 0 || strcmp(word, "do") == 0;
         unset = unset || strcmp(word, "unset") == 0;
         for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
             struct stated_key *key = &said->keys.all[i];
@@ -417,7 +358,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
         if (option != NULL) {
-            take_variable(said, option, name, value + 1);
+            take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
         }
         server_job_sees(said, name, value + 1);
         said->program = before;
@@ -427,9 +368,9 @@ void server_command_read_variables(struct server_text *said, const char *line, s
 bool server_command_is_others(const char *line)
 {
     char word[WORD];
-    bool sets = false, more = shell_word(&line, word, sizeof word, NULL);
+    bool sets = false, more = shell_word(&line, word, sizeof word);
     for (; more && fnmatch("[A-Z_]*=*", word, 0) == 0;
-         more = shell_word(&line, word, sizeof word, NULL)) {
+         more = shell_word(&line, word, sizeof word)) {
         sets = true;
     }
     return sets && more && islower((unsigned char)word[strspn(word, "./")]);
@@ -467,7 +408,7 @@ static void server_command_read_words(struct server_text *said, const char **res
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *counted = *rest;
     char word[WORD];
-    while (shell_word(rest, word, sizeof word, NULL) || pass_redirection(rest, word)) {
+    while (shell_word(rest, word, sizeof word) || pass_redirection(rest, word)) {
         said->line += count_joined(counted, *rest);
         counted = *rest;
         if (word[0] == '\0') { /* a redirection */
@@ -509,7 +450,7 @@ static const char *behind_image(const struct server_program *program, const char
         at = strstr(text, runs[i]);
     }
     at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
-    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word, NULL);
+    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
          behind = is_option(word)) {
         if (may_be_image(program, word, behind)) {
             const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
@@ -627,7 +568,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
     bool foreign =
         server_program_after(program->starts, text) == NULL && (own == NULL || own >= end);
     while (text < end) {
-        if (!shell_word(&text, word, sizeof word, NULL)) {
+        if (!shell_word(&text, word, sizeof word)) {
             text++;
             continue;
         }
@@ -656,31 +597,14 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
-/* Follow the loops and functions of a shell up to `end`. May what stands there be started several times? Such
- * as "while true" starts a server again. */
+/* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
+    struct shell_blocks blocks = said->before;
     bool several = false;
-    for (const char *at = line, *next; at < end && at[strspn(at, " \t\v")] != '#'; at = next) {
-        at += strspn(at, " \t\v");
-        at += strncmp(at, "do ", 3) == 0 ? 3 : 0;
-        char piece[WORD]; /* one command of the line */
-        size_t length = strcspn(at, ";&|");
-        next = at + length + 1;
-        snprintf(piece, sizeof piece, "%.*s", (int)(length < WORD ? length : WORD), at);
-        said->loops >>= strncmp(at, "done", 4) == 0 || *at == '}';
-        bool opens = *at == '{' && said->names_function; /* "serve()", in the line before */
-        bool list =
-            fnmatch("for [!(]* in *[!:]", piece, 0) == 0 || fnmatch("for ((*", piece, 0) == 0 ||
-            fnmatch("[A-Za-z_]*() {*", piece, 0) == 0 || fnmatch("function *{*", piece, 0) == 0;
-        list = list || opens;
-        if (list || *at == '{' || fnmatch("@(while|until) *", piece, FNM_EXTMATCH) == 0) {
-            said->loops = said->loops << 1 | list;
-        }
-        size_t name = strcspn(piece, " \t\v{");
-        said->names_function =
-            strchr(piece, '{') == NULL && (strncmp(piece, "function ", 9) == 0 ||
-                                           (name > 2 && strncmp(piece + name - 2, "()", 2) == 0));
+    for (const char *at = line, *next; at < end && shell_command(&blocks, &at, &next); at = next) {
+        char piece[WORD];
+        snprintf(piece, sizeof piece, "%.*s", (int)(next - at < WORD ? next - at : WORD), at);
         bool slurm = strncmp(piece, "srun ", 5) == 0;
         struct server_job job = slurm ? said->job : (struct server_job){.line = {0}};
         if (slurm || (strncmp(piece, "mpi", 3) == 0 && strstr(at, "llmapi-launch") == NULL)) {
@@ -689,7 +613,7 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         several = fnmatch("@(xargs|parallel|pdsh|ansible) *", piece, FNM_EXTMATCH) == 0 ||
                   server_job_is_several(&job);
     }
-    return several || said->loops > 0;
+    return several || strpbrk(blocks.open, "lf") != NULL;
 }
 
 /* A router knows prefixes unless it has another policy. */
@@ -702,47 +626,47 @@ static void assume_router(struct server_text *said)
     key->implied = true;
 }
 
-/* Take the quoting off the text behind `inner`, which begins in a quote, and end the line where that ends:
- * bash -c "..." > log. False if no quote closes it: an apostrophe. */
-static bool unquote(char *inner)
+/* Take the quoting off the text in the quote, which becomes a command of its own, and end the line where that ends:
+ * bash -c "..." > log. A quote that nothing closes is an apostrophe. */
+static void unquote(char *open)
 {
-    char quote = inner[-1], *end = inner, *to = inner;
+    char quote = *open, *end = open + 1, *to = end;
     bool again;
     while ((again = quote == '\'' && strncmp(end, "'\\''", 4) == 0) ||
            (*end != '\0' && *end != quote)) {
         end += again ? 4 : 1 + (quote == '"' && *end == '\\' && end[1] != '\0');
     }
-    if (*end != quote || strchr(" \t\v\n;&|>)", end[1]) == NULL) {
-        return false;
-    }
-    for (const char *from = inner; from < end; from++) {
+    bool closes = *end == quote && strchr(" \t\v\n;&|>)", end[1]) != NULL;
+    *open = closes ? ';' : ' ';
+    for (const char *from = open + 1; closes && from < end; from++) {
         from += quote == '"' && *from == '\\' && strchr("\\\"$`", from[1]) != NULL;
         from += strncmp(from, "'\\''", 4) == 0 && quote == '\'' ? 3 : 0;
         *to++ = *from;
     }
-    *to++ = '\n';
-    memmove(to, end + 1, strlen(end));
-    return true;
+    if (closes) {
+        *to++ = '\n';
+        memmove(to, end + 1, strlen(end));
+    }
 }
 
 bool server_command_read(struct server_text *said, char *text)
 {
     const char *line = text, *rest = text + strspn(text, " \t");
-    bool found = false;
+    bool found = false, several = false;
     server_job_read_line(said, line);
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
-        found = true;
-        const char *inner = within_quote(rest, line);
-        if (inner > rest && unquote(text + (inner - text)) &&
-            (line = behind_command(said, rest, &said->program)) == NULL) {
-            break;
+        const char *open = open_quote(rest, line);
+        several = starts_several(said, rest, open != NULL ? open : line) || several;
+        if (open != NULL) { /* such as that of "bash -c", whose text is read as the line's own */
+            unquote(text + (open - text));
+            continue;
         }
-        bool several = starts_several(said, rest, inner);
-        several = starts_several(said, inner, line) || several;
         if (several && !server_text_overrides(said, "replicas")) {
             error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
                          "the command of one alone; and --set replicas=N, the number of them");
         }
+        found = true;
+        several = false;
         server_command_read_variables(said, rest, (size_t)(line - rest));
         const char *head = rest;
         int begins = said->line;
@@ -767,7 +691,6 @@ bool server_command_read(struct server_text *said, char *text)
         read_head(said, head, line);
         server_job_read(said, &said->job, head, line);
     }
-    starts_several(said, rest, rest + strlen(rest));
     return found;
 }
 
@@ -805,7 +728,7 @@ bool server_router_read(struct server_text *said, const char *line)
     }
     const struct server_program *before = said->program;
     assume_router(said);
-    while (shell_word(&rest, word, sizeof word, NULL)) {
+    while (shell_word(&rest, word, sizeof word)) {
         const char *given = is_option(word) ? split_option(word) : NULL;
         if (strcmp(word, "worker_urls") == 0) {
             said->copies_line = said->line;
@@ -831,11 +754,10 @@ bool server_router_read(struct server_text *said, const char *line)
 bool server_command_is_open(const struct server_text *said, const char *line)
 {
     const struct server_program *program;
-    char word[WORD];
-    const char *rest =
-        line[strspn(line, " \t")] == '#' ? NULL : behind_command(said, line, &program);
-    bool open = false;
-    while (rest != NULL && !open && shell_word(&rest, word, sizeof word, &open)) {
+    bool comment = line[strspn(line, " \t")] == '#', open = false;
+    const char *rest = comment ? NULL : behind_command(said, line, &program);
+    if (rest != NULL) {
+        shell_command_end(rest, &open);
     }
     return open;
 }

@@ -107,8 +107,8 @@ static const char *option_value(const char *name, const char *word, const char *
     bool attached = name[1] != '-' && isdigit((unsigned char)word[length]);
     return word[length] == '=' ? word + length + 1
            : attached          ? word + length
-           : word[length] == '\0' && name[0] == '-' && shell_word(&rest, next, size, NULL) ? next
-                                                                                           : NULL;
+           : word[length] == '\0' && name[0] == '-' && shell_word(&rest, next, size) ? next
+                                                                                     : NULL;
 }
 
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
@@ -122,7 +122,7 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
         from += 7;
     }
     while (from < end) {
-        if (!shell_word(&from, word, sizeof word, NULL)) {
+        if (!shell_word(&from, word, sizeof word)) {
             from++;
             continue;
         }

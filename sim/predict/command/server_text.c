@@ -576,7 +576,7 @@ void server_text_read_container(struct server_text *said, const struct manifest_
     forget_keys(&said->keys);
     said->line = at->line;
     said->command_line = 0;
-    said->loops = 0;
+    memset(&said->blocks, 0, sizeof said->blocks);
     shell_variables_of_container(said, at->command);
     server_text_read_lines(said, text_joined(at->command, strlen(at->command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;

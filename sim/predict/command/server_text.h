@@ -14,6 +14,7 @@
 
 #include "core/error.h"
 #include "predict/command/server_program.h"
+#include "predict/command/shell_text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,9 +79,9 @@ struct shell_variables {
         char name[64], value[1024]; /* of a list its words, as a shell has them */
         bool known, list, used;
     } all[SHELL_VARIABLES];
-    int count, depth; /* within branches, loops and functions */
-    char until[32];   /* the end of a text within the text; "": none */
-    bool others;      /* a file that is not read may set more */
+    int count;
+    bool container; /* the command begins with those of its container */
+    bool others;    /* a file that is not read may set more */
 };
 
 /* A setting where nothing reads it. */
@@ -134,11 +135,8 @@ struct server_text {
     size_t program_count;
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
-    uint64_t
-        loops; /* of a shell, a bit each: 1 starts a command several times; the last is the inmost */
-    unsigned ifs, branches; /* of a shell that are open, and of these those with a "then" */
-    bool names_function;    /* the line before begins a function */
-    bool container;         /* the text is a container's command, which begins with its variables */
+    struct shell_blocks blocks, before; /* behind the line, and before it */
+    bool container; /* the text is a container's command, which begins with its variables */
     struct shell_variables variables;
     size_t once;      /* of the lines that a start has once, those that this one had */
     char started[15]; /* when the last of these was written, "11-10 01:24:57"; "": not stated */
@@ -175,12 +173,6 @@ extern const char server_version_unsaid[];
  * none that can be; NULL is none. */
 bool server_text_state_version(struct server_text *said, const struct server_program *program,
                                const char *text);
-
-/* Read a shell's next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
- * redirection, a comment or the end of the text, where `*at` then stands. What the shell would put in the place
- * of a command, "$(hostname | cut -d. -f1)", is not run: its text is the word's. `open`, which may be NULL: the
- * text ends within the word's quotes. */
-bool shell_word(const char **at, char *out, size_t size, bool *open);
 
 /* Does the text start a server? */
 bool server_command_starts(const struct server_text *said, const char *text);
