@@ -24,9 +24,8 @@ static bool begins_log_line(const struct server_text *said, const char *line)
         const char *at = strstr(head, levels[i]), *end = at != NULL ? strpbrk(at, " :") : NULL;
         begins = end != NULL && end - at <= 7 && (at == head || strchr(" \"", at[-1]) != NULL);
     }
-    for (size_t i = 0; !begins && i < said->program_count;
-         i++) { /* without what stands before it */
-        const struct node *logs = said->programs[i].logs;
+    for (const struct server_program *of = said->programs; !begins && of->file != NULL; of++) {
+        const struct node *logs = of->logs; /* without what stands before it */
         for (size_t j = 0; !begins && logs != NULL && j < logs->count; j++) {
             const char *mark = logs->children[j]->text;
             begins = *mark != ' ' && strncmp(head, mark, strlen(mark)) == 0;
@@ -43,8 +42,9 @@ static bool continues_list(const struct server_text *said, char last, const char
     size_t word = strspn(line, "_.'\"0123456789abcdefghijklmnopqrstuvwxyzTFN");
     snprintf(name, sizeof name, "%.*s", (int)strspn(line, "abcdefghijklmnopqrstuvwxyz_"), line);
     bool apart = strchr(", ", last) == NULL && (strchr(")}", last) != NULL && *line != ',');
-    for (size_t i = 0; !apart && strchr(", ", last) == NULL && i < said->program_count; i++) {
-        const struct server_option *option = server_option_find(&said->programs[i], name);
+    const struct server_program *of = said->programs;
+    for (; !apart && strchr(", ", last) == NULL && of->file != NULL; of++) {
+        const struct server_option *option = server_option_find(of, name);
         apart = option != NULL && option->value != SERVER_VALUE_NONE;
     }
     const char *at = line;
@@ -59,8 +59,8 @@ static bool continues_list(const struct server_text *said, char last, const char
 static bool has_mark(const struct server_text *said, const char *from, const char *to)
 {
     bool has = false;
-    for (size_t i = 0; i < said->program_count; i++) {
-        const struct node *logs = said->programs[i].logs;
+    for (const struct server_program *of = said->programs; of->file != NULL; of++) {
+        const struct node *logs = of->logs;
         for (size_t j = 0; !has && logs != NULL && j < logs->count; j++) {
             const char *mark = logs->children[j]->text;
             size_t length = strlen(mark);

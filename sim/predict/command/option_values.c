@@ -334,8 +334,8 @@ static const char *enclosed_end(const char *at)
 const char *log_settings_behind(const struct server_text *said, const char *line)
 {
     const char *at = NULL;
-    for (size_t i = 0; at == NULL && i < said->program_count; i++) {
-        at = server_program_after(said->programs[i].logs, line);
+    for (const struct server_program *of = said->programs; at == NULL && of->file != NULL; of++) {
+        at = server_program_after(of->logs, line);
     }
     return at;
 }

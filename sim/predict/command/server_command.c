@@ -43,9 +43,7 @@ static char *split_option(char *word)
     if (value != NULL) {
         *value++ = '\0';
     }
-    for (char *at = name; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
-    }
+    server_option_plain(name);
     memmove(word, name, strlen(name) + 1);
     return value;
 }
@@ -295,8 +293,7 @@ static void check_foreign(struct server_text *said, const char *line, const char
     const struct server_program *ignored;
     char plain[64];
     snprintf(plain, sizeof plain, "%.*s", (int)strspn(name, letters), name);
-    const struct server_option *option =
-        server_variable(said->programs, said->program_count, plain, &ignored);
+    const struct server_option *option = server_variable(said->programs, plain, &ignored);
     if (option != NULL && option->value != SERVER_VALUE_NONE) {
         error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", plain),
                      "%s=VALUE, as a shell has it", plain);
@@ -355,8 +352,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             value[-1] = '\0';
         }
         *value = '\0';
-        const struct server_option *option =
-            server_variable(said->programs, said->program_count, name, &said->program);
+        const struct server_option *option = server_variable(said->programs, name, &said->program);
         if (option != NULL) {
             take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
         }
@@ -464,8 +460,7 @@ static const char *behind_image(const struct server_program *program, const char
 static const char *behind_command(const struct server_text *said, const char *text,
                                   const struct server_program **found)
 {
-    for (size_t i = 0; i < said->program_count; i++) {
-        const struct server_program *program = &said->programs[i];
+    for (const struct server_program *program = said->programs; program->file != NULL; program++) {
         const char *rest = server_program_after(program->starts, text);
         rest = rest != NULL ? rest : behind_image(program, text);
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
@@ -716,8 +711,8 @@ bool server_router_read(struct server_text *said, const char *line)
 {
     const char *rest = NULL;
     char word[WORD], value[WORD], name[WORD + 8];
-    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t\v")] != '#'; i++) {
-        const struct server_program *program = &said->programs[i];
+    const struct server_program *program = said->programs, *before = said->program;
+    for (; program->file != NULL && line[strspn(line, " \t\v")] != '#'; program++) {
         if (server_program_after(program->starts, line) != NULL) {
             return false;
         }
@@ -726,7 +721,6 @@ bool server_router_read(struct server_text *said, const char *line)
     if (rest == NULL) {
         return false;
     }
-    const struct server_program *before = said->program;
     assume_router(said);
     while (shell_word(&rest, word, sizeof word)) {
         const char *given = is_option(word) ? split_option(word) : NULL;
@@ -738,9 +732,9 @@ bool server_router_read(struct server_text *said, const char *line)
         }
         snprintf(name, sizeof name, "router_%s", word); /* as a server has it that starts one */
         const struct server_option *option = NULL;
-        for (size_t i = 0; option == NULL && i < said->program_count; i++) {
-            said->program = &said->programs[i];
-            option = server_option_find(said->program, name);
+        for (program = said->programs; option == NULL && program->file != NULL; program++) {
+            said->program = program;
+            option = server_option_find(program, name);
         }
         if (option != NULL && option->value != SERVER_VALUE_NONE &&
             (given != NULL || next_value(&rest, value, sizeof value))) {

@@ -19,51 +19,42 @@ static const char folder[] = "engines/commands", suffix[] = "yaml";
 static const char *const value_words[] = {"none",   "text",  "name", "whole", "length", "share",
                                           "switch", "bytes", "word", "json",  NULL};
 
-/* A row, and what is read by code of its own. */
-struct option_read {
-    struct server_option option;
-    const struct node *also;
-};
 static const struct node_field option_fields[] = {
-    NODE_FIELD("also", TEXTS, option_read, also),
-    NODE_FIELD("sets", TEXT, option_read, option.sets),
-    NODE_FIELD("as", WORD, option_read, option.value, .words = value_words),
-    NODE_FIELD("yes", TEXT, option_read, option.yes),
-    NODE_FIELD("no", TEXT, option_read, option.no),
-    NODE_FIELD("unit", TEXT, option_read, option.unit),
-    NODE_FIELD("words", NODE, option_read, option.words),
-    NODE_FIELD("of", TEXT, option_read, option.of),
-    NODE_FIELD("writes", TEXT, option_read, option.writes),
+    NODE_FIELD("also", TEXTS, server_option, also),
+    NODE_FIELD("sets", TEXT, server_option, sets),
+    NODE_FIELD("as", WORD, server_option, value, .words = value_words),
+    NODE_FIELD("yes", TEXT, server_option, yes),
+    NODE_FIELD("no", TEXT, server_option, no),
+    NODE_FIELD("unit", TEXT, server_option, unit),
+    NODE_FIELD("words", NODE, server_option, words),
+    NODE_FIELD("of", TEXT, server_option, of),
+    NODE_FIELD("writes", TEXT, server_option, writes),
     {.key = NULL}};
 
-struct program_read {
-    struct server_program program;
-    const struct node *options, *refused, *ignored, *unknown;
-};
 static const struct node_field program_fields[] = {
-    NODE_FIELD("name", TEXT, program_read, program.title),
-    NODE_FIELD("system", TEXT, program_read, program.system),
-    NODE_FIELD("tiered", TEXT, program_read, program.tiered),
-    NODE_FIELD("starts", TEXTS, program_read, program.starts),
-    NODE_FIELD("image", TEXT, program_read, program.image),
-    NODE_FIELD("image_serves", YES, program_read, program.image_serves),
-    NODE_FIELD("router", TEXT, program_read, program.router),
-    NODE_FIELD("router_image", TEXT, program_read, program.router_image),
-    NODE_FIELD("logs", TEXTS, program_read, program.logs),
-    NODE_FIELD("others", TEXTS, program_read, program.others),
-    NODE_FIELD("elsewhere", TEXTS, program_read, program.elsewhere),
-    NODE_FIELD("once", TEXTS, program_read, program.once),
-    NODE_FIELD("fails", TEXTS, program_read, program.fails),
-    NODE_FIELD("says", NODE, program_read, program.says),
-    NODE_FIELD("metrics", TEXT, program_read, program.metrics),
-    NODE_FIELD("versions", TEXTS, program_read, program.versions),
-    NODE_FIELD("units", NODE, program_read, program.units),
-    NODE_FIELD("block", WHOLE, program_read, program.block, .unit = UNIT_TOKENS),
-    NODE_FIELD("ranks_in_tensor", YES, program_read, program.ranks_in_tensor),
-    NODE_FIELD("options", NODE, program_read, options),
-    NODE_FIELD("refused", NODE, program_read, refused),
-    NODE_FIELD("ignored", NODE, program_read, ignored),
-    NODE_FIELD("unknown", NODE, program_read, unknown),
+    NODE_FIELD("name", TEXT, server_program, title, .needed = true),
+    NODE_FIELD("system", TEXT, server_program, system, .needed = true),
+    NODE_FIELD("tiered", TEXT, server_program, tiered),
+    NODE_FIELD("starts", TEXTS, server_program, starts, .needed = true),
+    NODE_FIELD("image", TEXT, server_program, image, .needed = true),
+    NODE_FIELD("image_serves", YES, server_program, image_serves),
+    NODE_FIELD("router", TEXT, server_program, router),
+    NODE_FIELD("router_image", TEXT, server_program, router_image),
+    NODE_FIELD("logs", TEXTS, server_program, logs),
+    NODE_FIELD("others", TEXTS, server_program, others),
+    NODE_FIELD("elsewhere", TEXTS, server_program, elsewhere),
+    NODE_FIELD("once", TEXTS, server_program, once),
+    NODE_FIELD("fails", TEXTS, server_program, fails),
+    NODE_FIELD("says", NODE, server_program, says),
+    NODE_FIELD("metrics", TEXT, server_program, metrics),
+    NODE_FIELD("versions", TEXTS, server_program, versions),
+    NODE_FIELD("units", NODE, server_program, units),
+    NODE_FIELD("block", WHOLE, server_program, block, .unit = UNIT_TOKENS),
+    NODE_FIELD("ranks_in_tensor", YES, server_program, ranks_in_tensor),
+    NODE_FIELD("options", NODE, server_program, rows[0]),
+    NODE_FIELD("ignored", NODE, server_program, rows[1]),
+    NODE_FIELD("refused", NODE, server_program, rows[2]),
+    NODE_FIELD("unknown", NODE, server_program, rows[3]),
     {.key = NULL}};
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -87,16 +78,21 @@ static bool check_words(const struct node *row, const struct server_option *opti
     return good || node_error(row, why, "'%s' has no map of words and what they set", row->key);
 }
 
+void server_option_plain(char *name)
+{
+    for (; *name != '\0'; name++) {
+        *name = *name == '-' ? '_' : *name;
+    }
+}
+
 static bool add_option(struct server_program *program, const struct node *at, const char *flag,
                        struct server_option option, struct error *why)
 {
     const char *name = flag + strspn(flag, "-");
-    if (*name == '\0' || strlen(name) >= sizeof option.name) {
-        node_error(at, why, "'%.80s' is no name of an option", flag);
+    if (*name == '\0' || strlen(name) >= sizeof option.name ||
+        (option.sets != NULL && strlen(option.sets) >= SERVER_KEY)) {
+        node_error(at, why, "'%.80s' is no name of an option, or sets no key of a scenario", flag);
         return error_expect(why, "fewer than %zu letters", sizeof option.name);
-    }
-    if (option.sets != NULL && strlen(option.sets) >= SERVER_KEY) {
-        return node_error(at, why, "'%.80s' is no key of a scenario", option.sets);
     }
     option.flag = flag;
     snprintf(option.name, sizeof option.name, "%s", name);
@@ -105,9 +101,7 @@ static bool add_option(struct server_program *program, const struct node *at, co
         *equals = '\0';
         option.usual = strchr(flag, '=') + 1;
     }
-    for (char *c = option.name; *c != '\0'; c++) {
-        *c = *c == '-' ? '_' : *c;
-    }
+    server_option_plain(option.name);
     if (!array_reserve(&program->options, &program->option_capacity, program->option_count + 1,
                        sizeof *program->options, why)) {
         return false;
@@ -116,36 +110,22 @@ static bool add_option(struct server_program *program, const struct node *at, co
     return true;
 }
 
-static bool read_options(struct server_program *program, const struct node *map, struct error *why)
+/* Options by their names, or those that are not read by the reason. */
+static bool read_options(struct server_program *program, const struct node *map, bool read,
+                         bool harmless, struct error *why)
 {
-    bool good = map == NULL || map->kind == NODE_MAP ||
-                node_error(map, why, "'options' is no map of options");
+    bool good =
+        map == NULL || map->kind == NODE_MAP || node_error(map, why, "'%s' is no map", map->key);
     for (size_t i = 0; good && map != NULL && i < map->count; i++) {
         const struct node *row = map->children[i];
-        struct option_read read = {.option = {.sets = NULL}};
-        good = node_fields_read(row, option_fields, row->key, &read, why) &&
-               check_words(row, &read.option, why) &&
-               add_option(program, row, row->key, read.option, why);
-        for (size_t j = 0; good && read.also != NULL && j < read.also->count; j++) {
-            struct server_option alias = read.option;
-            alias.writes = NULL;
-            good = add_option(program, row, read.also->children[j]->text, alias, why);
-        }
-    }
-    return good;
-}
-
-/* Options that are not read, by the reason. */
-static bool read_unread(struct server_program *program, const struct node *map, bool harmless,
-                        struct error *why)
-{
-    bool good = map == NULL || map->kind == NODE_MAP ||
-                node_error(map, why, "'%s' is no map of reasons", map->key);
-    for (size_t i = 0; good && map != NULL && i < map->count; i++) {
-        const struct node *names = map->children[i];
-        good = node_check_texts(names, why);
-        for (size_t j = 0; good && j < names->count; j++) {
-            const struct server_option option = {.reason = names->key, .harmless = harmless};
+        struct server_option option = {.reason = read ? NULL : row->key, .harmless = harmless};
+        good = read ? node_fields_read(row, option_fields, row->key, &option, why) &&
+                          check_words(row, &option, why) &&
+                          add_option(program, row, row->key, option, why)
+                    : node_check_texts(row, why);
+        const struct node *names = read ? option.also : row;
+        option.writes = NULL;
+        for (size_t j = 0; good && names != NULL && j < names->count; j++) {
             good = add_option(program, names->children[j], names->children[j]->text, option, why);
         }
     }
@@ -154,58 +134,44 @@ static bool read_unread(struct server_program *program, const struct node *map, 
 
 static bool program_read(struct server_program *program, struct error *why)
 {
-    struct program_read read = {.program = *program};
-    if (!node_fields_read(program->root, program_fields, program->file, &read, why)) {
-        return false;
-    }
-    *program = read.program;
-    if (program->title == NULL || program->system == NULL || program->starts == NULL ||
-        program->image == NULL) {
-        node_error(program->root, why, "'%s' is incomplete", program->file);
-        return error_expect(why, "name, system, starts and image");
-    }
+    bool good = node_fields_read(program->root, program_fields, program->file, program, why);
     program->tiered = program->tiered != NULL ? program->tiered : program->system;
-    return read_options(program, read.options, why) &&
-           read_unread(program, read.ignored, true, why) &&
-           read_unread(program, read.refused, false, why) &&
-           read_unread(program, read.unknown, true, why);
+    for (int i = 0; good && i < SERVER_ROWS; i++) {
+        good = read_options(program, program->rows[i], i == 0, i % 2 == 1, why);
+    }
+    return good;
 }
 
 /* What was read lives as long as the process. */
 static struct server_program *programs;
-static size_t program_count;
-static char **program_files;
 static struct error programs_fault = {.kind = ERROR_FAILURE,
                                       .found = "no programs in engines/commands"};
 
 /* Read all files; if one fails, there is none. */
 static void programs_read(void)
 {
-    char path[PATH_MAX];
-    size_t count, read = 0;
+    char path[PATH_MAX], **files;
+    size_t count;
     struct error *why = &programs_fault;
-    bool good = find_names(folder, suffix, &program_files, &count, why) &&
-                (programs = array_zeroed(count, sizeof *programs, why)) != NULL;
-    for (; good && read < count; read++) {
-        struct server_program *program = &programs[read];
-        program->file = program_files[read];
-        program->root = find_path(folder, program->file, suffix, path, sizeof path, why)
-                            ? node_load(path, why)
-                            : NULL;
-        good = program->root != NULL && program_read(program, why);
+    bool good = find_names(folder, suffix, &files, &count, why) && count > 0;
+    struct server_program *all = good ? array_zeroed(count + 1, sizeof *all, why) : NULL;
+    good = all != NULL;
+    for (size_t i = 0; good && i < count; i++) {
+        all[i].file = files[i];
+        good = find_path(folder, files[i], suffix, path, sizeof path, why) &&
+               (all[i].root = node_load(path, why)) != NULL && program_read(&all[i], why);
     }
-    program_count = good ? count : 0;
+    programs = good ? all : NULL;
 }
 
-const struct server_program *server_programs(size_t *count, struct error *why)
+const struct server_program *server_programs(struct error *why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, programs_read);
-    *count = program_count;
-    if (program_count == 0) {
+    if (programs == NULL) {
         *why = programs_fault;
     }
-    return program_count > 0 ? programs : NULL;
+    return programs;
 }
 
 /* ---- finding ----------------------------------------------------------------------------- */
@@ -227,10 +193,8 @@ const struct server_option *server_option_find(const struct server_program *prog
 {
     const struct server_option *option = option_named(program, name, true);
     option = option != NULL ? option : option_named(program, name, false);
-    if (option == NULL && strncmp(name, "no_", 3) == 0) {
-        option = option_named(program, name + 3, false);
-    }
-    return option;
+    bool negated = option == NULL && strncmp(name, "no_", 3) == 0;
+    return negated ? option_named(program, name + 3, false) : option;
 }
 
 const struct server_option *server_option_shortened(const struct server_program *program,
@@ -252,17 +216,15 @@ const struct server_option *server_option_shortened(const struct server_program 
 }
 
 /* Names of variables are in capitals. */
-const struct server_option *server_variable(const struct server_program *programs, size_t count,
-                                            const char *name, const struct server_program **program)
+const struct server_option *server_variable(const struct server_program *all, const char *name,
+                                            const struct server_program **program)
 {
-    for (size_t i = 0; i < count && isupper((unsigned char)name[0]); i++) {
-        const struct server_option *option = server_option_find(&programs[i], name);
-        if (option != NULL) {
-            *program = &programs[i];
-            return option;
-        }
+    const struct server_option *option = NULL;
+    for (; option == NULL && all->file != NULL && isupper((unsigned char)name[0]); all++) {
+        option = server_option_find(all, name);
+        *program = option != NULL ? all : *program;
     }
-    return NULL;
+    return option;
 }
 
 const struct server_option *server_option_suggest(const struct server_program *program,
@@ -313,12 +275,9 @@ const char *server_program_after(const struct node *list, const char *line)
 
 const struct server_program *server_program_of(const char *command, struct error *why)
 {
-    size_t count;
-    const struct server_program *all = server_programs(&count, why);
-    for (size_t i = 0; i < count; i++) {
-        if (server_program_after(all[i].starts, command) != NULL) {
-            return &all[i];
-        }
+    const struct server_program *of = server_programs(why);
+    while (of != NULL && of->file != NULL && server_program_after(of->starts, command) == NULL) {
+        of++;
     }
-    return NULL;
+    return of != NULL && of->file != NULL ? of : NULL;
 }

@@ -36,11 +36,14 @@ struct server_option {
     const struct node
         *words;     /* a map: what each word, or pattern, sets, of its key or as a map of keys */
     const char *of; /* the system that alone has it; NULL: all */
-    const char *writes; /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
-    const char *reason; /* why it is not read; NULL: it is */
-    bool harmless;      /* it is not read and changes no prediction */
+    const char *writes;      /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
+    const struct node *also; /* other names of it */
+    const char *reason;      /* why it is not read; NULL: it is */
+    bool harmless;           /* it is not read and changes no prediction */
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
+
+enum { SERVER_ROWS = 4 };
 
 struct server_program {
     const char *file;        /* "vllm"; engines/vllm.yaml has its versions */
@@ -66,10 +69,15 @@ struct server_program {
     bool ranks_in_tensor;         /* its tensor_parallel counts all GPUs */
     struct server_option *options;
     size_t option_count, option_capacity;
+    const struct node *rows[SERVER_ROWS]; /* of its options: read, harmless, refused, not known */
 };
 
-/* All programs, in the order of their files' names. They live as long as the process. NULL on failure. */
-const struct server_program *server_programs(size_t *count, struct error *why);
+/* All programs, in the order of their files' names, up to one without a file. They live as long as the process.
+ * NULL on failure. */
+const struct server_program *server_programs(struct error *why);
+
+/* Write a name of an option with '_' for '-'. */
+void server_option_plain(char *name);
 
 /* The option of this name; NULL if the program is not known to have one. "no_" in front does not
  * matter for an option that is not read. */
@@ -87,8 +95,7 @@ const struct server_option *server_option_suggest(const struct server_program *p
                                                   const char *name);
 
 /* The variable of the environment of this name, and whose it is; NULL if no program has it. */
-const struct server_option *server_variable(const struct server_program *programs, size_t count,
-                                            const char *name,
+const struct server_option *server_variable(const struct server_program *all, const char *name,
                                             const struct server_program **program);
 
 /* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */

@@ -140,9 +140,11 @@ static const char *behind_words(const char *at, const char *name)
 }
 
 /* Keep the first version that a line states in words: one that is installed or logged counts before it. */
-static void read_worded(struct server_text *said, size_t index, const char *line)
+static void read_worded(struct server_text *said, const struct server_program *program,
+                        const char *line)
 {
-    const char *name = said->programs[index].file, *version = NULL;
+    size_t index = (size_t)(program - said->programs);
+    const char *name = program->file, *version = NULL;
     struct server_worded *worded = &said->worded[index];
     for (const char *at = line;
          index < WORDED_PROGRAMS && version == NULL && (at = strcasestr(at, name)) != NULL; at++) {
@@ -160,8 +162,7 @@ static void read_worded(struct server_text *said, size_t index, const char *line
 /* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
 void server_text_read_version(struct server_text *said, const char *line)
 {
-    for (size_t i = 0; i < said->program_count; i++) {
-        const struct server_program *program = &said->programs[i];
+    for (const struct server_program *program = said->programs; program->file != NULL; program++) {
         size_t marks = program->versions != NULL ? program->versions->count : 0;
         for (size_t j = 0; j <= marks; j++) {
             const char *mark = j < marks ? program->versions->children[j]->text : program->image;
@@ -176,7 +177,7 @@ void server_text_read_version(struct server_text *said, const char *line)
             server_text_state_version(said, program, behind_package(line, program->file));
         }
         if (strstr(line, ".py:") == NULL) { /* a log says in which one an option will be gone */
-            read_worded(said, i, line);
+            read_worded(said, program, line);
         }
     }
 }
@@ -226,8 +227,9 @@ static void check_source(struct server_text *said, const char *line)
 /* Does the line say that the server failed? The first such line is told. */
 static bool read_failure(struct server_text *said, const char *line)
 {
-    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
-        const struct node *fails = said->programs[i].fails;
+    const struct server_program *program = said->programs;
+    for (; program->file != NULL && line[strspn(line, " \t")] != '#'; program++) {
+        const struct node *fails = program->fails;
         for (size_t j = 0; fails != NULL && j < fails->count; j++) {
             const char *text = fails->children[j]->text;
             if (strstr(line, text) != NULL) {
@@ -316,8 +318,8 @@ static bool read_log(struct server_text *said, const char *line)
 {
     bool failed = read_failure(said, line), read = failed;
     note_ranks(said, line);
-    for (size_t i = 0; !read && i < said->program_count; i++) {
-        const struct server_program *program = &said->programs[i];
+    const struct server_program *program = said->programs;
+    for (; !read && program->file != NULL; program++) {
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0 &&
                       islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
@@ -337,8 +339,8 @@ static bool read_log(struct server_text *said, const char *line)
             read = true;
         }
     }
-    for (size_t i = 0; !failed && i < said->program_count; i++) {
-        read_sayings(said, &said->programs[i], line);
+    for (program = said->programs; !failed && program->file != NULL; program++) {
+        read_sayings(said, program, line);
     }
     return read;
 }
@@ -383,8 +385,9 @@ static bool starts_again(struct server_text *said, const struct node *once, cons
 static void begin_server(struct server_text *said, const char *line)
 {
     bool again = false;
-    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
-        again = starts_again(said, said->programs[i].once, line) || again;
+    const struct server_program *program = said->programs;
+    for (; program->file != NULL && line[strspn(line, " \t")] != '#'; program++) {
+        again = starts_again(said, program->once, line) || again;
     }
     if (!again) {
         return;
@@ -983,7 +986,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         error_set(why, file, 0, "the text is in UTF-16");
         return error_expect(why, "UTF-8: iconv -f UTF-16 -t UTF-8");
     }
-    said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
+    said.programs = text != NULL ? server_programs(why) : NULL;
     bool ok = said.programs != NULL;
     bool manifest = ok && manifest_named(file, text);
     if (manifest) {

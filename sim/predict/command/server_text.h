@@ -132,7 +132,6 @@ struct server_text {
     const char *failure; /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
-    size_t program_count;
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     struct shell_blocks blocks, before; /* behind the line, and before it */

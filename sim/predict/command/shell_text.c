@@ -102,8 +102,12 @@ const char *shell_command_end(const char *at, bool *open)
 {
     bool list = false; /* "NAME=(", which a comment does not end */
     char quote = '\0';
-    for (char last = ' '; *at != '\0';) {
-        const char *from = at;
+    for (char last = ' '; *at != '\0'; last = at[-1]) {
+        size_t others = strcspn(at, quote == '\0' ? ";&|\n#()'\"\\" : "'\"\\");
+        if (others > 0) {
+            at += others;
+            continue;
+        }
         bool plain = quote == '\0', comment = plain && *at == '#' && strchr(blanks, last) != NULL;
         list = plain ? (list || (*at == '(' && last == '=')) && *at != ')' : list;
         if (!list && (comment || (plain && strchr(";&|\n", *at) != NULL))) {
@@ -111,7 +115,6 @@ const char *shell_command_end(const char *at, bool *open)
         }
         shell_step(&at, &quote);
         at += comment ? strcspn(at, "\v\n") : 0;
-        last = *from;
     }
     *open = quote != '\0' || list;
     return at;

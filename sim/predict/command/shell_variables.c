@@ -159,17 +159,18 @@ static const char *write_variable(struct server_text *said, const char *at, char
 /* Write a command of a shell with its variables' values. A comment within a list is a blank. */
 static void expand(struct server_text *said, const char *at, const char *end, FILE *out)
 {
-    for (char quote = '\0', last = ' '; at < end;) {
-        const char *from = at, *rest = write_variable(said, at, quote, out);
+    for (char quote = '\0'; at < end;) {
+        const char *from = at,
+                   *rest = strchr("$\"", *at) != NULL ? write_variable(said, at, quote, out) : NULL;
         if (rest != NULL) {
             at = rest;
-        } else if (quote == '\0' && *at == '#' && strchr(" \t\v", last) != NULL) {
+        } else if (quote == '\0' && *at == '#' && strchr(" \t\v", from[-1]) != NULL) {
             at += strcspn(at, "\v");
         } else {
             shell_step(&at, &quote);
+            at += strcspn(at, "$\"'\\#;&|\n");
             fwrite(from, 1, (size_t)(at - from), out);
         }
-        last = *from;
     }
 }
 

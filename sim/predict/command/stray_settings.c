@@ -99,9 +99,7 @@ static const struct server_option *option_that_counts(const struct server_progra
     char plain[64];
     const char *typed = name + strspn(name, "-");
     snprintf(plain, sizeof plain, "%s", typed);
-    for (char *at = plain; *at != '\0'; at++) {
-        *at = *at == '-' ? '_' : *at;
-    }
+    server_option_plain(plain);
     const struct server_option *option = NULL;
     bool dashed = typed > name, compound = strchr(plain, '_') != NULL;
     for (size_t i = 0; !dashed && option == NULL && i < program->option_count; i++) {
@@ -218,9 +216,8 @@ void stray_settings_find(struct server_text *said, const char *line)
         after += named;
         after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
         after += !named && fnmatch("[tTaAioO][osft] *", after, 0) == 0 ? 3 : 0; /* "to 8", "of 8" */
-        for (size_t i = 0; i < said->program_count;
-             i++) { /* a later line may tell whose text it is */
-            found.program = &said->programs[i];
+        /* A later line may tell whose text it is. */
+        for (found.program = said->programs; found.program->file != NULL; found.program++) {
             found.option = option_that_counts(found.program, found.name, named);
             if (found.option != NULL) {
                 server_setting_copy(after, found.value, sizeof found.value);

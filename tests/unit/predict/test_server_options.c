@@ -26,11 +26,9 @@ static const struct maker {
 static const struct server_option *option_of(const char *program, const char *name)
 {
     struct error why;
-    size_t count;
-    const struct server_program *all = server_programs(&count, &why);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(all[i].file, program) == 0) {
-            return server_option_find(&all[i], name);
+    for (const struct server_program *at = server_programs(&why); at->file != NULL; at++) {
+        if (strcmp(at->file, program) == 0) {
+            return server_option_find(at, name);
         }
     }
     fail_msg("no program %s", program);
