@@ -20,7 +20,9 @@ bool manifest_named(const char *file, const char *text)
 {
     const char *end = strrchr(file, '.');
     bool json = *text == '{' && strstr(text, "\"apiVersion\"") != NULL; /* kubectl get -o json */
-    return json || (end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0));
+    bool begins = strncmp(text, "apiVersion:", 11) == 0 || strncmp(text, "services:", 9) == 0;
+    return json || begins ||
+           (end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0));
 }
 
 /* A command that is being written, up to the line of the file that it has reached. */
@@ -334,7 +336,9 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-bool manifest_read(struct server_text *said, const char *text, struct error *why)
+/* `within`: it stands in a text, whose other parts are none. */
+static bool read_documents(struct server_text *said, const char *text, bool within,
+                           struct error *why)
 {
     struct visitor visitor = {.said = said};
     size_t length;
@@ -348,13 +352,63 @@ bool manifest_read(struct server_text *said, const char *text, struct error *why
         bool secret =
             strncmp(at, "kind: Secret", 12) == 0 || memmem(at, length, "\nkind: Secret", 13);
         good = root == NULL
-                   ? secret /* whose values may be to be filled in */
+                   ? secret || within /* whose values may be to be filled in */
                    : check_machine(root, visitor.before, why) && visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {
             visitor.before += at[i] == '\n';
         }
     }
+    return good;
+}
+
+bool manifest_read(struct server_text *said, const char *text, struct error *why)
+{
+    return read_documents(said, text, false, why);
+}
+
+/* Is the text between the two like a manifest that starts something? */
+static bool may_be_manifest(const char *from, const char *to)
+{
+    size_t length = (size_t)(to - from);
+    return memmem(from, length, "image:", 6) != NULL &&
+           (memmem(from, length, "command:", 8) != NULL ||
+            memmem(from, length, "args:", 5) != NULL ||
+            memmem(from, length, "entrypoint:", 11) != NULL);
+}
+
+bool manifest_read_within(struct server_text *said, char *text, struct error *why)
+{
+    char *end = text + strlen(text), *open = strchr(text, '`');
+    bool good = true;
+    while (good && open != NULL) { /* code between marks: "```yaml", or a line and more in "`" */
+        size_t marks = strspn(open, "`");
+        char *body = open + marks + (marks > 1 ? strcspn(open + marks, "\n") : 0);
+        char *close = strstr(body, marks > 1 ? "```" : "`");
+        close = close != NULL ? close : end;
+        int before = said->command_line;
+        if (memchr(body, '\n', (size_t)(close - body)) != NULL && may_be_manifest(body, close)) {
+            char *alone = strndup(text, (size_t)(close - text));
+            for (char *at = alone; alone != NULL && at < alone + (body - text); at++) {
+                *at = *at == '\n' ? '\n' : ' ';
+            }
+            char *lines = alone != NULL ? alone + (body - text) : NULL;
+            while (lines != NULL && lines > alone && lines[-1] == ' ') { /* of its own line */
+                memmove(lines - 1, lines, strlen(lines) + 1);
+                lines--;
+            }
+            good = alone != NULL && read_documents(said, alone, true, why);
+            free(alone);
+            for (char *at = body; said->command_line != before && at < close; at++) {
+                *at = *at == '\n' ? '\n' : ' '; /* read */
+            }
+        }
+        open = strchr(close + strspn(close, "`"), '`');
+    }
+    said->container = false;
+    memset(&said->blocks, 0, sizeof said->blocks);
+    memset(&said->variables, 0, sizeof said->variables);
+    said->line = 1;
     return good;
 }
 

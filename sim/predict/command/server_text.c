@@ -327,6 +327,7 @@ static bool read_log(struct server_text *said, const char *line)
         if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
+            said->logged = true;
             if (log_settings_open(said, line, false)) {
                 error_expect(server_text_refuse(said, "a list of settings is cut off"),
                              "it whole, in one line");
@@ -995,12 +996,16 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         ok = dockerfile_read(&said, text_joined(text, size, "#"), why);
     } else if (ok) {
         bool unit = strstr(text, "\nExecStart=") != NULL; /* of systemd */
+        ok = manifest_read_within(&said, text, why);
         text = text_joined(text, size, unit ? "#;" : "");
         text = log_unwrapped(&said, text);
         server_text_read_lines(&said, text);
     }
     free(text);
-    if (ok && said.failure != NULL) {
+    if (ok && said.failure != NULL && said.command_line > 0 && !said.logged) {
+        server_text_pass(&said, said.failure,
+                         "a server failed so; the command is computed as it stands");
+    } else if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");
     }

@@ -131,6 +131,7 @@ struct server_text {
     int command_line;    /* where the command begins; 0: none so far */
     const char *failure; /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
+    bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
@@ -297,4 +298,5 @@ void server_text_read_container(struct server_text *said, const struct manifest_
  * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
  * (leaderWorkerTemplate.size). */
 bool manifest_read(struct server_text *said, const char *text, struct error *why);
+bool manifest_read_within(struct server_text *said, char *text, struct error *why);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);

@@ -108,6 +108,8 @@ static void pass_unset(struct server_text *said, const char *name, size_t length
     server_text_pass(said, told, "nothing sets the variable here: its default counts");
 }
 
+static void expand(struct server_text *said, const char *at, const char *end, FILE *out);
+
 /* Write what the variable at `at` stands for, in quotes or not; of a list, ${NAME[@]} or "${NAME[@]}", its words.
  * Returns what follows it; NULL: it stays. */
 static const char *write_variable(struct server_text *said, const char *at, char quote, FILE *out)
@@ -130,13 +132,23 @@ static const char *write_variable(struct server_text *said, const char *at, char
         return written ? rest + 4 + quoted : NULL;
     }
     const char *standard = rest + (*rest == ':');
-    if (open == '{' && *standard == '+' && of == NULL && !in->others) { /* "${X:+--option "$X"}" */
-        int depth = 1;
-        for (rest = standard; *rest != '\0' && depth > 0; rest++) {
-            depth += (*rest == '{') - (*rest == '}');
+    if (open == '{' && *standard == '+' && (of == NULL ? !in->others : of->known && !of->list)) {
+        int depth = 1; /* "${X:+--option "$X"}" */
+        const char *end = standard + 1;
+        for (; *end != '\0' && depth > 0; end++) {
+            depth += (*end == '{') - (*end == '}');
         }
-        pass_unset(said, name, length);
-        return depth == 0 ? rest : NULL;
+        char inner[sizeof of->value];
+        snprintf(inner, sizeof inner, " %.*s", (int)(end - standard - 2), standard + 1);
+        if (depth > 0 || end - standard > (long)sizeof inner) {
+            return NULL;
+        } else if (of == NULL) {
+            pass_unset(said, name, length);
+        } else if (of->value[0] != '\0' || *rest != ':') {
+            of->used = true;
+            expand(said, inner + 1, inner + strlen(inner), out);
+        }
+        return end;
     }
     bool defaults = open == '{' && *standard == '-';
     const char *end = defaults ? standard + strcspn(standard, "}$`\"'\\") : rest;

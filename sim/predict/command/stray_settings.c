@@ -235,7 +235,8 @@ void stray_settings_find(struct server_text *said, const char *line)
 static bool is_usual(const struct server_option *option, const char *value)
 {
     return server_setting_is_usual(option, value) ||
-           (option->value != SERVER_VALUE_NONE && strcmp(value, "1") == 0);
+           (option->sets != NULL && strstr(option->sets, "parallel") != NULL &&
+            strcmp(value, "1") == 0);
 }
 
 /* Read the setting alone, as if nothing else were said. Returns whether it is one that is not modelled. */

@@ -728,7 +728,7 @@ static const struct {
      "model=m system=vllm tensor_parallel=2"},
     {"a log of PowerShell's", "x.log", "\xff\xfev", "x.log: the text is in UTF-16\n"},
     {"words that stand for a variable that is set", "x.sh", "TP=2\nvllm serve m ${TP:+-tp $TP}\n",
-     "x.sh:2: '${TP:+-tp' stands without an option"},
+     "model=m system=vllm tensor_parallel=2"},
     {"an image whose own command a shell replaces", "x.sh",
      "docker run vllm:0.1.7 bash -c \"cd /app && ./run.sh /m\"\n", "x.sh: no line is a server's"},
     {"KV on the host, by variables", "x.sh", "export TENSORRT_LLM_USE_FLEXKV=1\ntrtllm-serve m\n",
