@@ -99,8 +99,6 @@ static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
 #define ARRAY columns
 #include "tables/columns.h"
 
-/* ---- a row ---- */
-
 static void put_mechanism(const struct ablation *ablation, const struct ablation_row *row,
                           struct frame *frame)
 {
@@ -274,25 +272,19 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
     table_line("interaction: ", line, out);
 }
 
-/* Mechanisms without rows of their own. */
-static void print_idle(const struct ablation *ablation, FILE *out)
+static void ablate_report_print_findings(const struct ablation *ablation, FILE *out)
 {
-    uint32_t idle = 0;
+    uint32_t idle = 0; /* mechanisms without rows of their own */
     char names[NAMES];
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
         idle |= ablate_is_idle(ablation, i) ? 1u << i : 0;
     }
+    fputc('\n', out);
+    print_interaction(ablation, out);
     if (idle != 0) {
         difference_names(&ablation->difference, idle, true, names, sizeof names);
         table_line("no effect on any step: ", names, out);
     }
-}
-
-static void ablate_report_print_findings(const struct ablation *ablation, FILE *out)
-{
-    fputc('\n', out);
-    print_interaction(ablation, out);
-    print_idle(ablation, out);
     const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
     if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
@@ -327,8 +319,6 @@ static bool ablate_report(const struct ablation *ablation, const struct table_vi
     runs_notes_destroy(notes);
     return good;
 }
-
-/* ---- the command ------------------------------------------------------------------------- */
 
 enum { AGAINST, SET, DB, JOBS, NO_CACHE, ONLY_COLUMNS, WIDE, WHY, JSON };
 

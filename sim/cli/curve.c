@@ -118,17 +118,6 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
 
 /* ---- policies ---- */
 
-static bool read_policy(const char *text, struct policy_curves *curves, struct error *why)
-{
-    struct node *node = node_parse(text, strlen(text), "--policy", why);
-    bool ok = node != NULL && policy_read(node, &curves->policy, curves->values, why);
-    if (!ok) {
-        why->line = 0; /* of an option */
-    }
-    node_destroy(node);
-    return ok;
-}
-
 /* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
  * neither has one that attends only to what it holds. */
 static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
@@ -153,8 +142,14 @@ static bool read_policies(const struct arguments *arguments, struct curve_report
     for (uint32_t i = 0; ok && i < most; i++) {
         if (given > 0 || is_fed(policies[i], report)) {
             const char *text = given > 0 ? texts[i] : policies[i]->name;
-            ok = read_policy(text, &report->policies[report->count++], why);
+            struct policy_curves *curves = &report->policies[report->count++];
+            struct node *node = node_parse(text, strlen(text), "--policy", why);
+            ok = node != NULL && policy_read(node, &curves->policy, curves->values, why);
+            node_destroy(node);
         }
+    }
+    if (!ok) {
+        why->line = 0; /* of an option */
     }
     return ok;
 }
@@ -224,20 +219,6 @@ static bool choose_sizes(const struct arguments *arguments, const struct curve_r
     return ok;
 }
 
-static struct miss_request curve_request(const struct curve_report *report,
-                                         const struct policy_curves *curves)
-{
-    return (struct miss_request){.policy = curves->policy,
-                                 .values = curves->values,
-                                 .group = report->group,
-                                 .order = report->order,
-                                 .selection = report->selection,
-                                 .starts_full = true,
-                                 .warmup = report->warmup,
-                                 .sizes = curves->sizes.size,
-                                 .count = (uint32_t)curves->sizes.count};
-}
-
 static bool fill_report(const struct arguments *arguments, struct curve_report *report,
                         struct error *why)
 {
@@ -248,7 +229,15 @@ static bool fill_report(const struct arguments *arguments, struct curve_report *
         progress_show(i, report->count, "%s, %u of %u policies%s", curves->policy->name, i + 1,
                       report->count, progress_left((double)i / report->count, left));
         ok = choose_sizes(arguments, report, curves, why);
-        const struct miss_request request = curve_request(report, curves);
+        const struct miss_request request = {.policy = curves->policy,
+                                             .values = curves->values,
+                                             .group = report->group,
+                                             .order = report->order,
+                                             .selection = report->selection,
+                                             .starts_full = true,
+                                             .warmup = report->warmup,
+                                             .sizes = curves->sizes.size,
+                                             .count = (uint32_t)curves->sizes.count};
         ok = ok && (report->trace != NULL
                         ? miss_curve_of_trace(report->trace, &request, 0, &curves->curve, why)
                         : miss_curve_of_ids(&report->ids, &request, 0, &curves->curve, why));
@@ -355,17 +344,6 @@ static bool curve_print_json(const struct curve_report *report, struct error *wh
 /* So many sizes are too many beside a policy, which frame_create() says. */
 enum { TABLE_POLICY, TABLE_LAYER, TABLE_HEAD, NAMES, MOST_SIZES = TABLE_MOST_COLUMNS };
 
-/* The sizes are those of the policy with the most; other policies have some of them. */
-static const struct curve_sizes *most_sizes(const struct curve_report *report)
-{
-    const struct curve_sizes *most = &report->policies[0].sizes;
-    for (uint32_t p = 1; p < report->count; p++) {
-        const struct curve_sizes *sizes = &report->policies[p].sizes;
-        most = sizes->count > most->count ? sizes : most;
-    }
-    return most;
-}
-
 /* Layer and head are named where they differ. */
 static struct frame *table_frame(const struct curve_report *report, const struct curve_sizes *sizes,
                                  char titles[MOST_SIZES][32], struct error *why)
@@ -428,8 +406,12 @@ static void print_title(const struct curve_report *report)
 
 static bool curve_print_table(const struct curve_report *report, struct error *why)
 {
-    const struct curve_sizes *sizes = most_sizes(report);
+    const struct curve_sizes *sizes = &report->policies[0].sizes;
     char titles[MOST_SIZES][32];
+    for (uint32_t p = 1; p < report->count; p++) { /* of which other policies have some */
+        const struct curve_sizes *other = &report->policies[p].sizes;
+        sizes = other->count > sizes->count ? other : sizes;
+    }
     struct frame *frame = table_frame(report, sizes, titles, why);
     bool ok = frame != NULL, lacks = false;
     for (uint32_t p = 0; ok && p < report->count; p++) {

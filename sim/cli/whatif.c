@@ -112,25 +112,18 @@ static uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_C
     return FIRST_FIGURE + count + 1;
 }
 
-/* Does the batch vary along an axis, without being one? */
-static bool batch_varies(const struct whatif *whatif)
-{
-    const struct cell *first = result_cell(&whatif->results[0], COLUMN(batch));
-    bool varies = false;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        const struct cell *batch = result_cell(&whatif->results[i], COLUMN(batch));
-        varies = varies || (batch->set && first->set && batch->integer != first->integer);
-    }
-    return varies && !whatif_is_axis(whatif, "batch");
-}
-
 /* Show what the study is about, and what differs from point to point. An axis of rates states the
  * requested rate, not the drawn one. */
 static void adapt(const struct whatif *whatif, struct frame_column *column)
 {
     const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
     if (of == COLUMN(batch)) {
-        column->extra = !batch_varies(whatif);
+        column->extra = true;
+        double first = result_number(&whatif->results[0], of);
+        for (uint32_t i = 1; i < whatif->count && !whatif_is_axis(whatif, "batch"); i++) {
+            double batch = result_number(&whatif->results[i], of);
+            column->extra = column->extra && !(batch < first || batch > first);
+        }
     } else if (of == COLUMN(cache_bytes)) {
         column->extra = !whatif_is_axis(whatif, "mechanisms.budget");
     } else if (of == COLUMN(requests_in_per_s)) {
@@ -268,8 +261,6 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     runs_notes_destroy(notes);
     return good;
 }
-
-/* ---- the command ---- */
 
 enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
 

@@ -367,36 +367,25 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
     return good;
 }
 
-static bool print_for_people(const struct arguments *arguments, const struct run_context *runs,
-                             const struct advise_answer *answer, struct error *why)
-{
-    bool reasons = arguments_given(arguments, WHY);
-    print_verdict(answer->verdict, reasons, stdout);
-    bool good = !reasons || answer->result == NULL ||
-                explain_print(&answer->scenario, answer->result, runs, why);
-    fputc('\n', stdout);
-    return good && print_rows(arguments, answer, why);
-}
-
-static bool print_for_programs(const struct advise_answer *answer, struct error *why)
-{
-    struct frame *rows = answer->rows(answer->context, false, why);
-    bool good = rows != NULL && frame_print_json_member(answer->verdict, "verdict", stdout, why) &&
-                frame_print_json(rows, stdout, why);
-    frame_destroy(rows);
-    return good;
-}
-
 bool advise_write(const struct arguments *arguments, const struct study *study,
                   const struct advise_answer *answer, struct error *why)
 {
     const char *folder = arguments_text(arguments, DEPLOY);
-    bool json = arguments_given(arguments, JSON);
-    bool good = frame_ok(answer->verdict, why) &&
-                (json ? print_for_programs(answer, why)
-                      : print_for_people(arguments, study->runs, answer, why)) &&
-                output_flush(stdout, "standard output", why) &&
-                advise_write_page(arguments, study->store, answer, why);
+    bool reasons = arguments_given(arguments, WHY), good = frame_ok(answer->verdict, why);
+    if (good && arguments_given(arguments, JSON)) {
+        struct frame *rows = answer->rows(answer->context, false, why);
+        good = rows != NULL && frame_print_json_member(answer->verdict, "verdict", stdout, why) &&
+               frame_print_json(rows, stdout, why);
+        frame_destroy(rows);
+    } else if (good) {
+        print_verdict(answer->verdict, reasons, stdout);
+        good = !reasons || answer->result == NULL ||
+               explain_print(&answer->scenario, answer->result, study->runs, why);
+        fputc('\n', stdout);
+        good = good && print_rows(arguments, answer, why);
+    }
+    good = good && output_flush(stdout, "standard output", why) &&
+           advise_write_page(arguments, study->store, answer, why);
     if (good && folder != NULL && answer->result != NULL) {
         const struct deployment deployment = {&answer->scenario, answer->result, study->runs,
                                               answer->servers};
@@ -404,8 +393,6 @@ bool advise_write(const struct arguments *arguments, const struct study *study,
     }
     return good;
 }
-
-/* ---- the command ---- */
 
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {

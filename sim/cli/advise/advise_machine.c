@@ -22,16 +22,6 @@ struct advise_line {
     double rate; /* NaN: nothing was found */
 };
 
-/* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
-static const struct result *shown_of(const struct search *search)
-{
-    bool none = search->cannot || search->grid.count == 0;
-    return none                               ? NULL
-           : search->found != PLANNING_NONE   ? &search->results[search->found]
-           : search->nearest != PLANNING_NONE ? &search->results[search->nearest]
-                                              : &search->results[0];
-}
-
 static void machine_print_rest(const void *context, bool wide, FILE *out)
 {
     const struct advice *advice = context;
@@ -78,8 +68,6 @@ static uint32_t list_lines(const struct advice *advice, bool for_people, struct 
     }
     return count;
 }
-
-/* ---- cells ---- */
 
 static const char *or_null(const char *text)
 {
@@ -148,8 +136,10 @@ static void put_missing(const struct advice *advice, const struct search *search
                         struct frame *rows)
 {
     char text[VIOLATION_TEXT] = "";
+    uint32_t shown = search_shown(search) != PLANNING_NONE ? search_shown(search) : 0;
     if (!search->cannot && search->grid.count > 0) {
-        violation_describe(&advice->targets, advice->systems.options.best, shown_of(search), text);
+        violation_describe(&advice->targets, advice->systems.options.best, &search->results[shown],
+                           text);
     }
     frame_reason(rows, DATA_at,
                  search->cannot    ? search->why.found
@@ -233,8 +223,6 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
     }
     return rows;
 }
-
-/* ---- below the rows ---- */
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
 static void machine_take_notes(const void *context, struct runs_notes *notes,

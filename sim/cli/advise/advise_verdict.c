@@ -258,18 +258,6 @@ static bool has_link(const struct search *search)
            strcmp(search->candidate->traits.available, "paper") != 0;
 }
 
-static void say_no_offload(const struct advice *advice, struct frame *verdict)
-{
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        const struct search *search = &advice->systems.searches[i];
-        if (search->candidate->left_out[0] == '\0' && has_link(search)) {
-            frame_textf(verdict, VERDICT_offload, "no: no %s that offloads KV while it decodes %s.",
-                        advice->serves ? "server" : "released system",
-                        advice->targets.count > 0 ? "meets the limits" : "fits");
-        }
-    }
-}
-
 /* Whose memory it takes may have more, or less. */
 static bool say_host(const struct search *search, char text[ADVISE_SENTENCE], struct error *why)
 {
@@ -295,8 +283,15 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
 {
     const struct search *search = advice_best(advice, has_link);
     char host[ADVISE_SENTENCE];
+    for (uint32_t i = 0; search == NULL && i < advice->systems.count; i++) {
+        const struct search *other = &advice->systems.searches[i];
+        if (other->candidate->left_out[0] == '\0' && has_link(other)) {
+            frame_textf(verdict, VERDICT_offload, "no: no %s that offloads KV while it decodes %s.",
+                        advice->serves ? "server" : "released system",
+                        advice->targets.count > 0 ? "meets the limits" : "fits");
+        }
+    }
     if (search == NULL) {
-        say_no_offload(advice, verdict);
         return true;
     }
     if (!say_host(search, host, why)) {

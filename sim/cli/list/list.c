@@ -403,8 +403,6 @@ static bool list_machine(const char *name, bool json, struct error *why)
     return list_print(frame, json, why);
 }
 
-/* ---- the command ---- */
-
 /* A kind of name: a table with a row for each. */
 #define COLUMNS_OF(columns) columns, sizeof columns / sizeof columns[0]
 static const struct list {

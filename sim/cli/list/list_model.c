@@ -26,8 +26,6 @@ struct model_page {
 enum { KEPT_CONTEXTS = 5 };
 static const uint64_t contexts[KEPT_CONTEXTS] = {4096, 16384, 65536, 262144, 1048576};
 
-/* ---- layers ---- */
-
 enum { KIND, LAYER_NUMBER, HEADS, TOKEN, WINDOW, FIXED, KEEPS, LAYER_COLUMNS };
 static const struct frame_column layer_columns[LAYER_COLUMNS] = {
     [KIND] = {.title = "layers", .key = "kind"},
@@ -39,21 +37,17 @@ static const struct frame_column layer_columns[LAYER_COLUMNS] = {
     [KEEPS] = {.title = "a layer keeps", .key = "keeps", .wrap = true},
 };
 
-static bool same_kind(const struct model *model, uint32_t a, uint32_t b)
-{
-    const struct model_layer *one = &model->layers[a], *other = &model->layers[b];
-    return one->attention == other->attention && one->window == other->window &&
-           one->ratio == other->ratio && one->shares_kv == other->shares_kv &&
-           model_kv_entry_bytes(model, a) == model_kv_entry_bytes(model, b) &&
-           layer_index_entry(model, one) == layer_index_entry(model, other);
-}
-
 /* How many of the layers [from, to) are of the kind of `layer`. */
 static uint32_t count_alike(const struct model *model, uint32_t layer, uint32_t from, uint32_t to)
 {
+    const struct model_layer *own = &model->layers[layer];
     uint32_t count = 0;
     for (uint32_t i = from; i < to; i++) {
-        count += same_kind(model, i, layer);
+        const struct model_layer *other = &model->layers[i];
+        count += own->attention == other->attention && own->window == other->window &&
+                 own->ratio == other->ratio && own->shares_kv == other->shares_kv &&
+                 model_kv_entry_bytes(model, i) == model_kv_entry_bytes(model, layer) &&
+                 layer_index_entry(model, own) == layer_index_entry(model, other);
     }
     return count;
 }
@@ -117,8 +111,6 @@ static struct frame *model_page_layers(const struct model_page *page, struct err
     return frame;
 }
 
-/* ---- weights ---- */
-
 enum { PART, TOTAL, ACTIVE, BYTES, TYPES, PART_COLUMNS };
 static const struct frame_column part_columns[PART_COLUMNS] = {
     [PART] = {.title = "weights", .key = "part"},
@@ -128,31 +120,24 @@ static const struct frame_column part_columns[PART_COLUMNS] = {
     [TYPES] = {.title = "stored as", .key = "types", .wrap = true},
 };
 
-static void put_types(const struct model_part *part, struct frame *frame)
-{
-    char text[160] = "", bytes[32];
-    for (int t = 0; t < DTYPE_COUNT; t++) {
-        if (part->bytes[t] > 0) {
-            text_append(text, sizeof text, "%s%s %s", text[0] != '\0' ? ", " : "",
-                        dtype_name((enum dtype)t),
-                        units_format((double)part->bytes[t], UNIT_BYTES, bytes, sizeof bytes));
-        }
-    }
-    frame_text(frame, TYPES, text);
-}
-
 static void put_part(const char *name, const struct model_part *part, struct frame *frame)
 {
     uint64_t bytes = 0;
+    char types[160] = "", text[32];
     for (int t = 0; t < DTYPE_COUNT; t++) {
         bytes += part->bytes[t];
+        if (part->bytes[t] > 0) {
+            text_append(types, sizeof types, "%s%s %s", types[0] != '\0' ? ", " : "",
+                        dtype_name((enum dtype)t),
+                        units_format((double)part->bytes[t], UNIT_BYTES, text, sizeof text));
+        }
     }
     frame_row(frame);
     frame_text(frame, PART, name);
     frame_number(frame, TOTAL, (double)part->total);
     frame_number(frame, ACTIVE, (double)part->active);
     frame_number(frame, BYTES, (double)bytes);
-    put_types(part, frame);
+    frame_text(frame, TYPES, types);
 }
 
 static struct frame *model_page_weights(const struct model_page *page, struct error *why)
@@ -173,8 +158,6 @@ static struct frame *model_page_weights(const struct model_page *page, struct er
     put_part("all", &all, frame);
     return frame;
 }
-
-/* ---- KV of a sequence ---- */
 
 enum { CONTEXT, KEPT, INDEX, GPU, STEP, KEPT_COLUMNS };
 static const struct frame_column kept_columns[KEPT_COLUMNS] = {
@@ -226,8 +209,6 @@ static struct frame *model_page_kept(const struct model_page *page, struct error
     return frame;
 }
 
-/* ---- groups of layers ---- */
-
 enum { GROUP, GROUP_COUNT, OF, PADDING, BLOCK_TOKENS, PAGE, TAKES, GROUP_COLUMNS };
 static const struct frame_column group_columns[GROUP_COLUMNS] = {
     [GROUP] = {.title = "groups of layers", .key = "kind"},
@@ -263,8 +244,6 @@ static struct frame *model_page_groups(const struct kv_groups *groups,
     }
     return frame;
 }
-
-/* ---- what is asked ---- */
 
 static const char *const page_keys[] = {"config",          "dtype",
                                         "tensor_parallel", "data_parallel",
@@ -320,8 +299,6 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
     out->caches = out->model.linear.key_heads == 0 || out->engine.caches_states;
     return node_bool(root, "prefix_caching", &out->caches, why);
 }
-
-/* ---- the page ---- */
 
 #define LIST "tables/models.def"
 #define ID(name) MODEL_##name

@@ -26,8 +26,6 @@ const struct frame_column *plan_columns(uint32_t *count)
     return fixed_columns;
 }
 
-/* ---- columns of one plan ---- */
-
 struct plan_frame_report {
     const struct planning *planning;
     struct frame_column columns[FIXED_COLUMNS + TARGETS_MOST + 2];
@@ -50,42 +48,35 @@ static void plan_frame_show(struct plan_frame_report *report, const struct colum
     }
 }
 
-/* List the columns and, behind them, those of targets without a column of their own. */
-static void plan_frame_list_columns(struct plan_frame_report *report)
-{
-    memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
-    report->column_count = FIXED_COLUMNS;
-    if (scenario_serves(&report->planning->candidates[0].scenario)) {
-        report->columns[CANDIDATE_tpot] = (struct frame_column){
-            .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
-    }
-    for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
-        plan_frame_show(report, report->planning->options.targets.all[i].column);
-    }
-    if (report->planning->options.best != NULL) {
-        plan_frame_show(report, report->planning->options.best);
-    }
-    report->columns[report->column_count++] = fixed_columns[CANDIDATE_verdict];
-}
-
 /* Is there a batch to show that is not the axis? A violation takes its place. */
 static bool plan_frame_has_batch(const struct planning *planning)
 {
     return planning->winner != PLANNING_NONE && strcmp(plan_axis(planning), "batch") != 0;
 }
 
+/* Behind the usual columns are those of targets without one of their own. */
 static void fit_columns(struct plan_frame_report *report)
 {
+    const struct planning_options *options = &report->planning->options;
     struct frame_column *columns = report->columns;
-    plan_frame_list_columns(report);
+    memcpy(columns, fixed_columns, FIXED_COLUMNS * sizeof *columns);
+    report->column_count = FIXED_COLUMNS;
+    if (scenario_serves(&report->planning->candidates[0].scenario)) {
+        columns[CANDIDATE_tpot] = (struct frame_column){
+            .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
+    }
+    for (uint32_t i = 0; i < options->targets.count; i++) {
+        plan_frame_show(report, options->targets.all[i].column);
+    }
+    if (options->best != NULL) {
+        plan_frame_show(report, options->best);
+    }
+    columns[report->column_count++] = fixed_columns[CANDIDATE_verdict];
     columns[CANDIDATE_hardware].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[CANDIDATE_at].title = plan_axis(report->planning);
     columns[CANDIDATE_batch].title = plan_frame_has_batch(report->planning) ? "batch" : "";
-    columns[CANDIDATE_cache].extra =
-        !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
+    columns[CANDIDATE_cache].extra = !targets_judge(&options->targets, COLUMN(cache_bytes));
 }
-
-/* ---- for programs ---- */
 
 /* Write a value as the JSON of a cell, and release it. */
 static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *value)
@@ -185,8 +176,6 @@ static bool plan_frame_put_data(const struct plan_frame_report *report, const st
     return value == PLANNING_NONE || plan_frame_put_value(report, search, value, why);
 }
 
-/* ---- for people ---- */
-
 /* What limits a run, in its step or its memory: "link, 56 % of the step". */
 static const char *name_block(const struct result *result, char text[BLOCK])
 {
@@ -244,20 +233,6 @@ static void put_missed(const struct plan_frame_report *report, const struct sear
     frame_reason(report->frame, CANDIDATE_batch, text);
 }
 
-static void plan_frame_put_shown(const struct plan_frame_report *report,
-                                 const struct search *search)
-{
-    if (search->cannot) {
-        frame_reason(report->frame, CANDIDATE_at, search->why.found);
-    } else if (search->found != GRID_NONE) {
-        put_met(report, search);
-    } else {
-        put_missed(report, search);
-    }
-}
-
-/* ---- all of it ---- */
-
 struct frame *plan_frame(const struct planning *planning, const struct table_view *view,
                          struct error *why)
 {
@@ -273,10 +248,12 @@ struct frame *plan_frame(const struct planning *planning, const struct table_vie
         frame_row(report.frame);
         frame_text(report.frame, CANDIDATE_system, search->candidate->system);
         frame_text(report.frame, CANDIDATE_hardware, search->candidate->machine);
-        if (view != NULL) {
-            plan_frame_put_shown(&report, search);
-        } else {
+        if (view == NULL) {
             good = plan_frame_put_data(&report, search, why);
+        } else if (search->cannot) {
+            frame_reason(report.frame, CANDIDATE_at, search->why.found);
+        } else {
+            (search->found != GRID_NONE ? put_met : put_missed)(&report, search);
         }
     }
     if (!good) {
@@ -302,8 +279,6 @@ struct frame *plan_frame(const struct planning *planning, const struct table_vie
 struct plan_rows_text {
     char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
-
-/* ---- the question ---- */
 
 static uint64_t plan_rows_add_text(const char *text, uint64_t hash)
 {
@@ -347,8 +322,6 @@ static bool plan_rows_say(const struct planning *planning, struct plan_rows_text
     snprintf(out->name, sizeof out->name, "%016llx", (unsigned long long)hash);
     return good;
 }
-
-/* ---- candidates ---- */
 
 static void put_tried(const struct planning *planning, const struct search *search,
                       struct frame *frame)

@@ -122,16 +122,6 @@ const char *plan_axis(const struct planning *planning)
     return "budget";
 }
 
-static bool is_numeric(const struct planning *planning)
-{
-    bool numeric = true;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        const struct axis *axis = &planning->searches[i].axis;
-        numeric = numeric && (axis->count == 0 || axis->numeric);
-    }
-    return numeric;
-}
-
 static const char *most_or_least(const struct planning *planning)
 {
     return planning->options.best->best == BEST_LEAST ? "least" : "most";
@@ -144,9 +134,14 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
                  planning->options.best->name, plan_axis(planning));
         return;
     }
-    const char *liked = is_numeric(planning) ? planning->options.maximise ? "largest" : "least"
-                        : planning->options.maximise ? "last"
-                                                     : "first";
+    bool numeric = true;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct axis *axis = &planning->searches[i].axis;
+        numeric = numeric && (axis->count == 0 || axis->numeric);
+    }
+    const char *liked = planning->options.maximise ? numeric ? "largest" : "last"
+                        : numeric                  ? "least"
+                                                   : "first";
     snprintf(text, PLAN_GOAL, "%s %s", liked, plan_axis(planning));
 }
 

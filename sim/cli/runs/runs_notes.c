@@ -181,8 +181,6 @@ void runs_notes_destroy(struct runs_notes *notes)
     free(notes);
 }
 
-/* ---- taking note ---- */
-
 static void note_trust(struct runs_notes *notes, const struct result *result, const char *system)
 {
     char words[ERROR_WORDS];
@@ -270,8 +268,6 @@ static bool write_share(const struct runs_notes *notes, enum basis basis, char t
     return most > 0;
 }
 
-/* ---- above ---- */
-
 static void print_sources(const struct runs_notes *notes, FILE *out)
 {
     const char *label = notes->ranged ? "demands: " : "hit ratio: ";
@@ -314,8 +310,6 @@ void runs_notes_print_above(const struct runs_notes *notes, const struct scenari
     fputc('\n', out);
 }
 
-/* ---- below ---- */
-
 /* "(3 of 8 runs: clo, litecache)", unless it holds for all. */
 static void append_whose(const struct remark *remark, uint32_t runs, char line[LINE])
 {
@@ -357,23 +351,6 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
     fprintf(out, notes->assumed[0] != '\0' ? " (most: %s)\n" : "\n", notes->assumed);
 }
 
-/* ---- how sure ---- */
-
-static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
-{
-    uint32_t past = notes->extrapolated;
-    if (past == 0) {
-        return;
-    }
-    text_append(line, LINE, "; ");
-    if (past < notes->timed) {
-        text_append(line, LINE, "%u of %u runs", past, notes->timed);
-    } else {
-        text_append(line, LINE, past == 1 ? "it" : "all runs");
-    }
-    text_append(line, LINE, " %s past what was recorded or measured", past == 1 ? "goes" : "go");
-}
-
 /* How rough all figures are, in one line: "the error is unknown (1 of 3 runs: clo)", of several kinds one
  * after the other; how many runs use a curve or a recording past its ends. */
 static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
@@ -384,7 +361,16 @@ static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
         text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);
         append_whose(&bands->items[i], notes->timed, line);
     }
-    append_extrapolated(notes, line);
+    uint32_t past = notes->extrapolated;
+    if (past > 0 && past < notes->timed) {
+        text_append(line, LINE, "; %u of %u runs", past, notes->timed);
+    } else if (past > 0) {
+        text_append(line, LINE, past == 1 ? "; it" : "; all runs");
+    }
+    if (past > 0) {
+        text_append(line, LINE, " %s past what was recorded or measured",
+                    past == 1 ? "goes" : "go");
+    }
     text_append(line, LINE, "%s", why ? "" : "; --why tells more");
     table_line("sure: ", line, out);
 }

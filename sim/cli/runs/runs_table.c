@@ -13,8 +13,6 @@
 #include "predict/result/tie.h"
 #include "study/sweep/replication.h"
 
-/* ---- columns ---- */
-
 enum { STALLS = 256 };
 
 static const struct frame_column step_columns[] = {
@@ -158,8 +156,6 @@ struct runs_table {
     size_t rate_count, rate_capacity;
 };
 
-/* ---- the table ---- */
-
 /* Give each key with several values a column. A million points have fewer than MOST_KEYS such keys. */
 static void add_keys(struct runs_table *runs, const struct node *sweep,
                      struct frame_column columns[MOST_KEYS])
@@ -211,21 +207,6 @@ void runs_table_destroy(struct runs_table *runs)
     }
 }
 
-/* ---- a row ---- */
-
-/* What names the run. */
-static void put_keys(struct runs_table *runs, uint32_t index, const struct result *result)
-{
-    frame_row(runs->frame);
-    frame_number(runs->frame, GROUP, (double)sweep_point_group(runs->scenario->sweep, index));
-    frame_text(runs->frame, SYSTEM, result_cell(result, COLUMN(system))->text);
-    for (uint32_t i = 0; i < runs->key_count; i++) {
-        char value[TEXT];
-        sweep_point_value(runs->scenario->sweep, runs->keys[i], index, value, TEXT);
-        frame_text(runs->frame, FIRST_KEY + i, value);
-    }
-}
-
 /* A run without figures has its reason in their place. */
 static bool put_figures(struct runs_table *runs, const struct result *result, struct error *why)
 {
@@ -245,7 +226,14 @@ static bool put_figures(struct runs_table *runs, const struct result *result, st
 bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result *result,
                     struct error *why)
 {
-    put_keys(runs, index, result);
+    frame_row(runs->frame);
+    frame_number(runs->frame, GROUP, (double)sweep_point_group(runs->scenario->sweep, index));
+    frame_text(runs->frame, SYSTEM, result_cell(result, COLUMN(system))->text);
+    for (uint32_t i = 0; i < runs->key_count; i++) {
+        char value[TEXT];
+        sweep_point_value(runs->scenario->sweep, runs->keys[i], index, value, TEXT);
+        frame_text(runs->frame, FIRST_KEY + i, value);
+    }
     runs_notes_add(runs->notes, result);
     if (result->draws.count > 0) {
         runs->draws.count = result->draws.count;
@@ -261,26 +249,19 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
     return good;
 }
 
-/* ---- printing ---- */
-
-/* Why the row ties with the best of its group, if systems are compared. At a stated rate all that hold it
- * make as many tokens, and none is best. */
-static enum tie tie_of(const struct runs_table *runs, uint32_t best, uint32_t row)
-{
-    const struct node *sweep = runs->scenario->sweep;
-    bool systems = sweep != NULL && node_get(sweep, "system") != NULL &&
-                   node_get(sweep, "rate") == NULL && !scenario_states(runs->scenario, "rate");
-    bool both = !isnan(runs->rates[best].value) && !isnan(runs->rates[row].value);
-    return systems && both && best != row ? figures_tie(&runs->rates[best], &runs->rates[row])
-                                          : TIE_NONE;
-}
-
-/* Rank a row by its tokens a second within its group. Returns why it ties with the best. */
+/* Rank a row by its tokens a second within its group. Returns why it ties with the best, if systems are compared. At a
+ * stated rate all that hold it make as many tokens, and none is best. */
 static enum tie rank_row(struct runs_table *runs, uint32_t best, uint32_t row)
 {
     struct frame *frame = runs->frame;
+    const struct node *sweep = runs->scenario->sweep;
     uint32_t rate = frame_find(frame, "rate");
-    enum tie tie = tie_of(runs, best, row);
+    bool systems = sweep != NULL && node_get(sweep, "system") != NULL &&
+                   node_get(sweep, "rate") == NULL && !scenario_states(runs->scenario, "rate");
+    bool both = !isnan(runs->rates[best].value) && !isnan(runs->rates[row].value);
+    enum tie tie = systems && both && best != row
+                       ? figures_tie(&runs->rates[best], &runs->rates[row])
+                       : TIE_NONE;
     frame_row_again(frame, row);
     if (!runs->serves && frame->row_count > 1) {
         frame_number(frame, frame_find(frame, "best"),

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- replications ---- */
-
 /* The values of a figure, a row of figures apart. */
 static const double *values_of(const struct result *result, const struct column *column)
 {
@@ -87,8 +85,6 @@ static bool put_replications(const struct result *result, struct json_writer *js
     json_end(json, '}');
     return true;
 }
-
-/* ---- JSON ---- */
 
 /* "families":{"smollm2-135m":{"hit_ratio":0.94,...},...}; nothing without families. Figures that a
  * family lacks are left out. */

@@ -75,15 +75,6 @@ static void simulate_show_progress(uint32_t done, uint32_t points, double share,
     }
 }
 
-static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
-                                  struct error *why)
-{
-    const char *shard = arguments_text(arguments, SHARD);
-    return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
-           arguments_whole(arguments, REPLICATIONS, UNIT_COUNT, REPLICATIONS_LEAST,
-                           REPLICATIONS_MOST, &out->replications, why);
-}
-
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */
 static bool simulate_run_all(const struct scenario *scenario, struct sweep_options *sweep,
                              struct simulate_view *view, struct error *why)
@@ -147,7 +138,10 @@ static bool simulate_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
     struct sweep_options sweep = {.runs = &question.runs};
-    bool ok = simulate_read_options(arguments, &sweep, why) &&
+    const char *part = arguments_text(arguments, SHARD);
+    bool ok = (part == NULL || sweep_shard_parse(part, &sweep.shard, why)) &&
+              arguments_whole(arguments, REPLICATIONS, UNIT_COUNT, REPLICATIONS_LEAST,
+                              REPLICATIONS_MOST, &sweep.replications, why) &&
               question_read(arguments, &question, why) &&
               question_begin(arguments, &question, sweep.replications > 0, why);
     sweep.store = question.store;
