@@ -224,20 +224,6 @@ struct __attribute__((packed)) frame_header {
 };
 static_assert(sizeof(struct frame_header) == FRAME_HEADER, "nothing is between its fields");
 
-/* Fails if it states another place than `frame`'s. */
-static bool frame_header_load(const struct trace_frame *frame, struct frame_header *found,
-                              struct error *why)
-{
-    memcpy(found, frame->stored, sizeof *found);
-    if (memcmp(found->magic, frame_magic, sizeof frame_magic) != 0) {
-        return error_set(why, NULL, 0, "no frame begins here");
-    }
-    return (found->sequence == frame->sequence && found->tile == frame->tile &&
-            found->layer == frame->layer) ||
-           error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
-                     found->tile, found->layer, found->sequence);
-}
-
 bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,
                  size_t *size, struct error *why)
 {
@@ -313,7 +299,16 @@ bool frame_unstore(const struct trace_header *header, struct trace_frame *frame,
                    struct error *why)
 {
     struct frame_header found;
-    if (!frame_header_load(frame, &found, why) || !check_stored(header, frame, &found, size, why)) {
+    memcpy(&found, frame->stored, sizeof found);
+    if (memcmp(found.magic, frame_magic, sizeof frame_magic) != 0) {
+        return error_set(why, NULL, 0, "no frame begins here");
+    }
+    if (found.sequence != frame->sequence || found.tile != frame->tile ||
+        found.layer != frame->layer) {
+        return error_set(why, NULL, 0, "found the frame of tile %u, layer %u, sequence %u here",
+                         found.tile, found.layer, found.sequence);
+    }
+    if (!check_stored(header, frame, &found, size, why)) {
         return false;
     }
     switch (found.codec) {

@@ -125,6 +125,9 @@ struct trace {
     atomic_uint holders;          /* trace_hold() and the opening */
 };
 
+/* A trace of which only the name is known; trace_close() frees it. */
+struct trace *trace_begin(const char *name, struct error *why);
+
 /* Set up the choice of layers, once the header is read: all layers are shown. */
 bool trace_layers_init(struct trace *trace, struct error *why);
 

@@ -315,21 +315,27 @@ static bool trace_open_file(struct trace *trace, struct error *why)
     return true;
 }
 
-struct trace *trace_open(const char *path, struct error *why)
+struct trace *trace_begin(const char *name, struct error *why)
 {
     struct trace *trace = array_zeroed(1, sizeof *trace, why);
-    if (trace == NULL) {
-        return NULL;
+    if (trace != NULL) {
+        trace->fd = -1;
+        atomic_init(&trace->holders, 1);
+        trace->path = text_duplicate(name, why);
     }
-    trace->fd = -1;
-    atomic_init(&trace->holders, 1);
-    trace->path = text_duplicate(path, why);
-    if (trace->path == NULL) {
+    if (trace != NULL && trace->path == NULL) {
         trace_close(trace);
         return NULL;
     }
-    if (!trace_open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
-        !trace_layers_init(trace, why) || !read_footer(trace, why) || !read_index(trace, why)) {
+    return trace;
+}
+
+struct trace *trace_open(const char *path, struct error *why)
+{
+    struct trace *trace = trace_begin(path, why);
+    if (trace != NULL &&
+        (!trace_open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
+         !trace_layers_init(trace, why) || !read_footer(trace, why) || !read_index(trace, why))) {
         trace_close(trace);
         return NULL;
     }
@@ -351,10 +357,7 @@ uint32_t trace_holders(const struct trace *trace)
 
 void trace_close(struct trace *trace)
 {
-    if (trace == NULL) {
-        return;
-    }
-    if (atomic_fetch_sub(&trace->holders, 1) > 1) {
+    if (trace == NULL || atomic_fetch_sub(&trace->holders, 1) > 1) {
         return;
     }
     if (trace->fd >= 0) {

@@ -109,27 +109,20 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     return write_all(writer, frame->stored, size, why);
 }
 
-static bool write_index(struct trace_writer *writer, struct error *why)
-{
-    uint64_t index = writer->offset;
-    uint8_t footer[FOOTER];
-    const uint8_t *entries = (const uint8_t *)writer->index;
-    size_t size = writer->frames * sizeof *writer->index;
-    uint8_t *at = store_u64(footer, XXH64(entries, size, 0));
-    at = store_u64(at, index);
-    memcpy(at, trace_end_magic, TRACE_MAGIC);
-    return write_all(writer, entries, size, why) && write_all(writer, footer, sizeof footer, why);
-}
-
 bool trace_writer_close(struct trace_writer *writer, struct error *why)
 {
     uint64_t frames = trace_frames(&writer->header);
-    bool is_whole = writer->frames == frames;
-    if (!is_whole) {
-        error_set(why, writer->file.path, 0, "only %zu of %" PRIu64 " frames are written",
-                  writer->frames, frames);
-    }
-    bool ok = is_whole && write_index(writer, why) && unfinished_publish(&writer->file, true, why);
+    const uint8_t *index = (const uint8_t *)writer->index;
+    size_t size = writer->frames * sizeof *writer->index;
+    uint8_t footer[FOOTER];
+    bool ok = writer->frames == frames ||
+              error_set(why, writer->file.path, 0, "only %zu of %" PRIu64 " frames are written",
+                        writer->frames, frames);
+    memcpy(store_u64(store_u64(footer, XXH64(index, size, 0)), writer->offset), trace_end_magic,
+           TRACE_MAGIC);
+    ok = ok && write_all(writer, index, size, why) &&
+         write_all(writer, footer, sizeof footer, why) &&
+         unfinished_publish(&writer->file, true, why);
     trace_writer_discard(writer);
     return ok;
 }

@@ -141,20 +141,6 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
 /* The numbers of a query: four for each direction, one per combination of the signs of its two parts. */
 enum { SHADES = 4 * PROFILE_LATENTS };
 
-/* Quantise to 8 bits, the largest value as 127. */
-static float quantise(const double values[SHADES], int8_t out[SHADES])
-{
-    double most = 0;
-    for (uint32_t i = 0; i < SHADES; i++) {
-        most = fabs(values[i]) > most ? fabs(values[i]) : most;
-    }
-    double by = most > 0 ? 127 / most : 0;
-    for (uint32_t i = 0; i < SHADES; i++) {
-        out[i] = (int8_t)(values[i] * by + (values[i] < 0 ? -0.5 : 0.5));
-    }
-    return (float)(most / 127);
-}
-
 /* The queries of query head `number` of the group: at each step a scale and `head_dim` values.
  * Dimension d shows direction d mod PROFILE_LATENTS, turned by a sign of its own, and the part that
  * never moves. So the mean cosine of two queries is the correlation of their parts. A shade that no
@@ -186,7 +172,15 @@ static void latent_queries(const struct latent *latent, uint32_t number, uint32_
         for (uint32_t i = 0; i < SHADES; i++) {
             values[i] = still[i] + sign[i] * moving[i / 4];
         }
-        scale[s] = quantise(values, code);
+        double most = 0; /* is 127 */
+        for (uint32_t i = 0; i < SHADES; i++) {
+            most = fmax(most, fabs(values[i]));
+        }
+        double by = most > 0 ? 127 / most : 0;
+        for (uint32_t i = 0; i < SHADES; i++) {
+            code[i] = (int8_t)(values[i] * by + (values[i] < 0 ? -0.5 : 0.5));
+        }
+        scale[s] = (float)(most / 127);
         for (uint32_t d = 0; d < head_dim; d++) {
             query[d] = code[shade[d]];
         }
@@ -195,55 +189,37 @@ static void latent_queries(const struct latent *latent, uint32_t number, uint32_
 
 /* ---- frames ---- */
 
-/* Spread `mass` over `count` units, in codes whose running sum stays nearest to it. */
-static void spread_mass(double mass, uint32_t count, uint8_t *codes)
-{
-    double given = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        codes[i] = trace_mass_code((mass - given) / (count - i));
-        given += (double)trace_mass[codes[i]];
-    }
-}
-
-/* Fill in the window of a row, around the kept units. The first sink gets the mass of all sinks. */
-static void fill_window(const struct trace_generator *generator, const struct trace_header *header,
-                        const struct trace_profile_head *head, uint32_t *units, uint8_t *codes)
-{
-    uint32_t sinks = generator->first_unit, recent = header->units - generator->end_unit;
-    for (uint32_t i = 0; i < sinks; i++) {
-        units[i] = i;
-        codes[i] = i == 0 ? trace_mass_code(head->sinks) : 255;
-    }
-    for (uint32_t i = 0; i < recent; i++) {
-        units[sinks + header->keep + i] = generator->end_unit + i;
-    }
-    spread_mass(head->recent, recent, codes + sinks + header->keep);
-}
-
-/* Of the rows of one head, all but the kept units. */
-static void fill_around(const struct trace_generator *generator, const struct trace_header *header,
-                        const struct trace_profile_head *head, uint32_t number,
-                        struct trace_frame *frame)
-{
-    uint32_t row = number * frame->steps, end = row + frame->steps;
-    size_t length = trace_row_most(header), first = row * length;
-    for (; row < end; row++, first += length) {
-        frame->rows.start[row] = (uint32_t)first;
-        frame->born[row] = (float)head->born;
-        fill_window(generator, header, head, frame->rows.units + first, frame->rows.mass + first);
-    }
-    frame->rows.start[row] = (uint32_t)first;
-}
-
+/* The rows of one head: the kept units, and the window around them. The first sink gets the mass of all sinks;
+ * that of the recent units is spread over them, in codes whose running sum stays nearest to it. */
 static void fill_rows(const struct trace_generator *generator, const struct candidates *asked,
                       const struct trace_header *header, uint32_t number, struct trace_frame *frame)
 {
-    uint32_t row = number * frame->steps;
-    size_t length = trace_row_most(header), first = row * length + generator->first_unit;
-    const struct candidates_rows rows = {header->keep, length, frame->rows.units + first,
-                                         frame->rows.mass + first, frame->tail + row};
+    const struct trace_profile_head *head = asked->head;
+    uint32_t row = number * frame->steps, end = row + frame->steps;
+    uint32_t sinks = generator->first_unit, recent = header->units - generator->end_unit;
+    size_t length = trace_row_most(header), first = row * length;
+    const struct candidates_rows rows = {header->keep, length, frame->rows.units + first + sinks,
+                                         frame->rows.mass + first + sinks, frame->tail + row};
     candidates_select(asked, frame->raw, &rows);
-    fill_around(generator, header, asked->head, number, frame);
+    for (; row < end; row++, first += length) {
+        uint32_t *units = frame->rows.units + first;
+        uint8_t *codes = frame->rows.mass + first;
+        double given = 0;
+        frame->rows.start[row] = (uint32_t)first;
+        frame->born[row] = (float)head->born;
+        for (uint32_t i = 0; i < sinks; i++) {
+            units[i] = i;
+            codes[i] = i == 0 ? trace_mass_code(head->sinks) : 255;
+        }
+        units += sinks + header->keep;
+        codes += sinks + header->keep;
+        for (uint32_t i = 0; i < recent; i++) {
+            units[i] = generator->end_unit + i;
+            codes[i] = trace_mass_code((head->recent - given) / (recent - i));
+            given += (double)trace_mass[codes[i]];
+        }
+    }
+    frame->rows.start[row] = (uint32_t)first;
 }
 
 /* KV heads of a layer have the numbers below this one, which stands for the layer itself. */
@@ -252,19 +228,6 @@ static void fill_rows(const struct trace_generator *generator, const struct cand
 static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint32_t number)
 {
     return hash_at(hash_at(hash_at(hash_at(seed, 0), sequence), layer), number);
-}
-
-/* The scratch memory of a file's reader serves here, too. */
-static bool generate_reserve(const struct trace_generator *generator,
-                             const struct trace_header *header, struct trace_frame *frame,
-                             struct error *why)
-{
-    uint32_t candidates = generator->end_unit - generator->first_unit;
-    size_t units = (size_t)header->kv_heads * frame->steps * trace_row_most(header);
-    return array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1,
-                         why) &&
-           trace_frame_reserve(header, frame, why) &&
-           trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
 }
 
 static void make_head(const struct trace_generator *generator, const struct trace_header *header,
@@ -309,7 +272,11 @@ bool generator_read(const struct trace_generator *generator, const struct trace_
                     bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why)
 {
-    bool good = generate_reserve(generator, header, frame, why);
+    size_t units = (size_t)header->kv_heads * frame->steps * trace_row_most(header);
+    size_t scratch = candidates_scratch(generator->end_unit - generator->first_unit);
+    bool good = array_reserve(&frame->raw, &frame->raw_capacity, scratch, 1, why) &&
+                trace_frame_reserve(header, frame, why) &&
+                trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
     for (uint32_t number = 0; good && number < header->kv_heads; number++) {
         good = stop_flag_check(stop, why);
         if (good) {
@@ -350,20 +317,6 @@ static char *make_source(const struct trace_profile *profile, const char *name,
     return text;
 }
 
-/* A frame that fits into a file also fits the integers of a frame in memory. */
-static bool check_frame_size(const struct trace_header *header, const char *name, struct error *why)
-{
-    uint64_t rows = (uint64_t)header->kv_heads * trace_tile_steps(header, 0);
-    uint64_t bytes = 2 * rows * trace_row_most(header);
-    if (bytes > PAYLOAD_MOST) {
-        error_set(why, name, 0, "a frame has %" PRIu64 " rows of %u units", rows,
-                  trace_row_most(header));
-        return error_expect(why, "at most %d units: fewer heads or a lower share kept",
-                            PAYLOAD_MOST / 2);
-    }
-    return true;
-}
-
 static bool make_header(const struct trace_profile *profile, const char *name,
                         const struct trace_geometry *geometry, struct trace_header *header,
                         struct error *why)
@@ -397,7 +350,18 @@ static bool make_header(const struct trace_profile *profile, const char *name,
         .has_queries = true,
     };
     header_pack(&made, fields);
-    return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
+    if (!header_unpack(fields, name, 0, header, why)) {
+        return false;
+    }
+    /* A frame that fits into a file also fits the integers of a frame in memory. */
+    uint64_t rows = (uint64_t)header->kv_heads * trace_tile_steps(header, 0);
+    if (2 * rows * trace_row_most(header) > PAYLOAD_MOST) {
+        error_set(why, name, 0, "a frame has %" PRIu64 " rows of %u units", rows,
+                  trace_row_most(header));
+        return error_expect(why, "at most %d units: fewer heads or a lower share kept",
+                            PAYLOAD_MOST / 2);
+    }
+    return true;
 }
 
 /* Hash the profile as text, so that equal numbers hash alike whatever the file looks like. */
@@ -459,14 +423,11 @@ struct trace_geometry trace_geometry_of(const struct trace_header *header)
 struct trace *trace_open_generated(const struct trace_profile *profile, const char *name,
                                    const struct trace_geometry *geometry, struct error *why)
 {
-    struct trace *trace = array_zeroed(1, sizeof *trace, why);
+    struct trace *trace = trace_begin(name, why);
     if (trace == NULL) {
         return NULL;
     }
-    trace->fd = -1;
-    atomic_init(&trace->holders, 1);
-    trace->path = text_duplicate(name, why);
-    if (trace->path == NULL || !make_header(profile, name, geometry, &trace->header, why) ||
+    if (!make_header(profile, name, geometry, &trace->header, why) ||
         !(trace->header.source = make_source(profile, name, geometry, why)) ||
         !(trace->generator = generator_create(profile, &trace->header, geometry->seed, why)) ||
         !trace_layers_init(trace, why)) {

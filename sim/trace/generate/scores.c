@@ -414,15 +414,6 @@ const struct scores_version scores_versions[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-static const struct scores_version *scores_version_here(void)
-{
-    const struct scores_version *version = scores_versions;
-    while (!version->runs_here()) {
-        version++;
-    }
-    return version;
-}
-
 void scores_make(const struct scores_version *version, const struct candidates *asked, void *memory,
                  uint16_t *bucket)
 {
@@ -481,27 +472,6 @@ static uint8_t code_of(int32_t bucket, int32_t zero)
     return (uint8_t)(code < 0 ? 0 : code > 255 ? 255 : code);
 }
 
-/* Find `zero` such that all units' masses add up to `asked->mass`. `first` is the first bucket with units. */
-static int32_t find_zero(const struct candidates *asked, const uint32_t count[BUCKETS],
-                         uint32_t first)
-{
-    double sum = 0;
-    for (uint32_t b = first; b < BUCKETS && b - first < 256; b++) {
-        sum += count[b] * (double)trace_mass[b - first];
-    }
-    return (int32_t)first - (int32_t)lrint(10 * log2(sum / asked->mass));
-}
-
-/* The first bucket that holds units. */
-static uint32_t first_bucket(const uint32_t count[BUCKETS])
-{
-    uint32_t first = 0;
-    while (count[first] == 0) {
-        first++;
-    }
-    return first;
-}
-
 /* The cut of the best `left` units. `zero` is the step's, and `first` its first bucket that holds units. */
 static struct cut find_cut(const uint32_t count[BUCKETS], uint32_t first, int32_t zero,
                            uint32_t left, float *tail)
@@ -531,10 +501,14 @@ static uint32_t topk_candidates_count_ties(const uint16_t *block, uint16_t bucke
     return ties;
 }
 
-/* The end of the units up to the last kept tie: found block by block, then one by one. */
-static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
+/* Copy the kept units. Up to the last kept tie, which is found block by block, then one by one, the bucket of the
+ * cut is included. */
+static void topk_candidates_copy_kept(const struct candidates *asked,
+                                      const struct scores_version *version,
+                                      const uint16_t *restrict bucket, struct cut cut,
+                                      uint32_t *restrict units, uint8_t *restrict codes)
 {
-    uint32_t past = 0, ties = cut.ties, here;
+    uint32_t past = 0, ties = cut.ties, here, all = asked->end_unit - asked->first_unit;
     while ((here = topk_candidates_count_ties(bucket + past, (uint16_t)cut.bucket)) < ties) {
         ties -= here;
         past += BLOCK;
@@ -542,19 +516,8 @@ static uint32_t past_ties(const uint16_t *bucket, struct cut cut)
     for (; ties > 0; past++) {
         ties -= bucket[past] == cut.bucket;
     }
-    return past;
-}
-
-/* Copy the kept units. Up to the last kept tie, the bucket of the cut is included. */
-static void topk_candidates_copy_kept(const struct candidates *asked,
-                                      const struct scores_version *version,
-                                      const uint16_t *restrict bucket, struct cut cut,
-                                      uint32_t *restrict units, uint8_t *restrict codes)
-{
-    uint32_t past = past_ties(bucket, cut);
     uint32_t kept = version->append(bucket, 0, past, cut.bucket + 1, 0, units);
-    kept =
-        version->append(bucket, past, asked->end_unit - asked->first_unit, cut.bucket, kept, units);
+    kept = version->append(bucket, past, all, cut.bucket, kept, units);
     for (uint32_t i = 0; i < kept; i++) {
         codes[i] = code_of(bucket[units[i]], cut.zero);
         units[i] += asked->first_unit;
@@ -567,15 +530,27 @@ void candidates_select(const struct candidates *asked, void *memory,
     struct topk_scratch *scratch = memory;
     uint32_t all = asked->end_unit - asked->first_unit;
     size_t row = scores_row(all);
-    const struct scores_version *version = scores_version_here();
+    const struct scores_version *version = scores_versions;
+    while (!version->runs_here()) {
+        version++;
+    }
     scores_make(version, asked, (char *)scratch->bucket + bucket_bytes(all), scratch->bucket);
     const uint16_t *bucket = scratch->bucket;
     for (uint32_t s = 0; s < asked->steps; s++, bucket += row) {
         count_units(bucket, all, scratch->count);
-        uint32_t first = first_bucket(scratch->count[0]);
-        int32_t zero = find_zero(asked, scratch->count[0], first);
+        const uint32_t *count = scratch->count[0];
+        uint32_t first = 0; /* bucket with units */
+        while (count[first] == 0) {
+            first++;
+        }
+        double sum = 0;
+        for (uint32_t b = first; b < BUCKETS && b - first < 256; b++) {
+            sum += count[b] * (double)trace_mass[b - first];
+        }
+        /* All units' masses add up to `asked->mass`. */
+        int32_t zero = (int32_t)first - (int32_t)lrint(10 * log2(sum / asked->mass));
         size_t at = s * rows->stride;
-        struct cut cut = find_cut(scratch->count[0], first, zero, rows->keep, &rows->tail[s]);
+        struct cut cut = find_cut(count, first, zero, rows->keep, &rows->tail[s]);
         topk_candidates_copy_kept(asked, version, bucket, cut, rows->units + at, rows->codes + at);
     }
 }
