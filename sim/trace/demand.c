@@ -204,24 +204,6 @@ static uint32_t find_code(const struct demand_span *span, uint32_t unit)
     return from < span->to && span->rows->units[from] == unit ? span->rows->mass[from] : UNKNOWN;
 }
 
-/* From the `count` units after the first `at` of the buffer, drop those that `asked` ranks at least
- * as high as its unit `last` of code `code`, and move the others behind the first `wanted`. Returns
- * the number of units in the buffer then. */
-static uint32_t keep_unasked(const struct demand_span *asked, uint32_t last, uint32_t code,
-                             uint32_t at, uint32_t count, uint32_t wanted,
-                             struct demand_buffer *buffer)
-{
-    uint32_t kept = wanted;
-    for (uint32_t i = at; i < at + count; i++) {
-        uint32_t unit = buffer->units[i], own = find_code(asked, unit);
-        if (wanted == 0 || own > code || (own == code && unit > last)) {
-            buffer->units[kept] = unit;
-            buffer->mass[kept++] = buffer->mass[i];
-        }
-    }
-    return kept;
-}
-
 bool demand_from_approximate(const struct trace_header *header, const struct trace_frame *frame,
                              uint32_t head, uint32_t step, const struct demand_shape *shape,
                              struct demand_buffer *buffer, struct demand *out, struct error *why)
@@ -239,7 +221,15 @@ bool demand_from_approximate(const struct trace_header *header, const struct tra
     out->recorded_mass = sort_by_code(&known, 0, count, buffer).all;
     uint32_t last = out->wanted > 0 ? buffer->units[out->wanted - 1] : 0;
     uint32_t code = out->wanted > 0 ? buffer->mass[out->wanted - 1] : 0;
-    out->recorded = keep_unasked(&asked, last, code, count, known_count, out->wanted, buffer);
+    /* Units that the row asks for at least as much as for the last wanted one are dropped; the others move behind. */
+    out->recorded = out->wanted;
+    for (uint32_t i = count; i < count + known_count; i++) {
+        uint32_t unit = buffer->units[i], own = find_code(&asked, unit);
+        if (out->wanted == 0 || own > code || (own == code && unit > last)) {
+            buffer->units[out->recorded] = unit;
+            buffer->mass[out->recorded++] = buffer->mass[i];
+        }
+    }
     for (uint32_t i = 0; i < out->wanted; i++) {
         uint32_t worth = find_code(&known, buffer->units[i]);
         buffer->mass[i] = worth == UNKNOWN ? 255 : (uint8_t)worth;
@@ -310,16 +300,6 @@ struct mass_bounds demand_members_attended(const struct demand *demand, const bo
     return mean;
 }
 
-/* Is the row the sinks, and a run of units up to the end of the prefix? */
-static bool is_window(const struct trace_header *header, const uint32_t *units, uint32_t count)
-{
-    uint32_t forced = header->sinks + header->recent;
-    if (count <= forced || count >= forced + header->keep || count >= header->units) {
-        return false;
-    }
-    return units[header->sinks] == header->units - (count - header->sinks);
-}
-
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
@@ -329,9 +309,13 @@ bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides,
         return true;
     }
     bool ok = trace_read(trace, 0, 0, layer, &frame, why);
+    uint32_t forced = header->sinks + header->recent;
     for (uint32_t row = 0; ok && *slides && row < header->kv_heads * frame.steps; row++) {
-        const uint32_t *start = frame.rows.start + row;
-        *slides = is_window(header, frame.rows.units + start[0], start[1] - start[0]);
+        const uint32_t *start = frame.rows.start + row, count = start[1] - start[0];
+        /* Is the row the sinks, and a run of units up to the end of the prefix? */
+        *slides =
+            count > forced && count < forced + header->keep && count < header->units &&
+            frame.rows.units[start[0] + header->sinks] == header->units - (count - header->sinks);
     }
     trace_frame_release(&frame);
     return ok;

@@ -100,24 +100,17 @@ static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error
     return ids->block != NULL;
 }
 
-/* Replace ids by their numbers; a new one gets the next. */
-static bool number_ids(struct ids *ids, struct error *why)
-{
-    struct dense_ids dense = {.places = 0};
-    bool good = true;
-    for (uint32_t i = 0; good && i < ids->count; i++) {
-        good = dense_ids_find(&dense, ids->block[i], &ids->block[i], why);
-    }
-    ids->blocks = dense.count;
-    dense_ids_release(&dense);
-    return good;
-}
-
 bool ids_read(const char *path, struct ids *ids, struct error *why)
 {
     FILE *file = regular_open(path, why);
     *ids = (struct ids){.count = 0};
-    bool good = file != NULL && read_ids(path, file, ids, why) && number_ids(ids, why);
+    struct dense_ids dense = {.places = 0};
+    bool good = file != NULL && read_ids(path, file, ids, why);
+    for (uint32_t i = 0; good && i < ids->count; i++) { /* a new id gets the next number */
+        good = dense_ids_find(&dense, ids->block[i], &ids->block[i], why);
+    }
+    ids->blocks = dense.count;
+    dense_ids_release(&dense);
     if (good) {
         ids->hash = XXH64(ids->block, ids->count * sizeof *ids->block, 0);
     } else {

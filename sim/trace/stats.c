@@ -47,6 +47,7 @@ struct history {
 struct trace_stats_scratch {
     struct trace_frame frame;
     struct demand_buffer demand;
+    struct arrays arrays;
     struct mean (*means)[TRACE_FIGURES]; /* of each KV head */
     struct history *wanted;              /* of each unit of each KV head */
     int8_t *queries;                     /* for each query head a ring of LAG_MOST */
@@ -239,38 +240,12 @@ static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *con
     return true;
 }
 
-static bool trace_stats_scratch_init(struct trace_stats_scratch *scratch,
-                                     const struct trace_stats_measurement *all, struct error *why)
-{
-    const struct trace_header *header = all->header;
-    size_t units = all->with_demands ? (size_t)header->kv_heads * header->units : 0;
-    size_t queries = header->has_queries ? (size_t)header->query_heads * LAG_MOST : 0;
-    return (scratch->means = array_zeroed(header->kv_heads, sizeof *scratch->means, why)) &&
-           (scratch->wanted = array_zeroed(units, sizeof *scratch->wanted, why)) &&
-           (scratch->queries = array_zeroed(queries, header->head_dim, why)) &&
-           (scratch->norms = array_zeroed(queries, sizeof *scratch->norms, why));
-}
-
 void trace_stats_release(struct trace_stats *stats)
 {
     for (int figure = 0; figure < TRACE_FIGURES; figure++) {
         free(stats->figures[figure]);
     }
     *stats = (struct trace_stats){0};
-}
-
-/* Means over the heads that have the figure. */
-static void summarise(struct trace_stats *stats)
-{
-    for (int figure = 0; figure < TRACE_FIGURES; figure++) {
-        struct mean mean = {0};
-        for (uint32_t head = 0; head < stats->heads; head++) {
-            if (!isnan(stats->figures[figure][head])) {
-                trace_stats_add(&mean, stats->figures[figure][head]);
-            }
-        }
-        stats->overall[figure] = mean.count > 0 ? mean.sum / (double)mean.count : (double)NAN;
-    }
 }
 
 /* Fill the figures of `stats`; on failure the caller releases it. */
@@ -289,22 +264,32 @@ static bool trace_stats_fill(struct trace_stats_measurement *all, uint32_t threa
     threads = threads < all->header->layers ? threads : all->header->layers;
     all->scratch = array_zeroed(threads, sizeof *all->scratch, why);
     bool ok = all->scratch != NULL;
+    size_t kv_heads = all->header->kv_heads, units = all->with_demands ? all->header->units : 0;
+    size_t queries = all->header->has_queries ? (size_t)all->header->query_heads * LAG_MOST : 0;
     for (uint32_t i = 0; ok && i < threads; i++) {
-        ok = trace_stats_scratch_init(&all->scratch[i], all, why);
+        struct trace_stats_scratch *scratch = &all->scratch[i];
+        struct arrays *of = &scratch->arrays;
+        scratch->means = arrays_add(of, kv_heads, sizeof *scratch->means, why);
+        scratch->wanted = arrays_add(of, kv_heads * units, sizeof *scratch->wanted, why);
+        scratch->queries = arrays_add(of, queries, all->header->head_dim, why);
+        scratch->norms = arrays_add(of, queries, sizeof *scratch->norms, why);
+        ok = !of->failed;
     }
     ok = ok && parallel_for(all->header->layers, threads, trace_stats_measure_layer, all, why);
     for (uint32_t i = 0; all->scratch != NULL && i < threads; i++) {
-        struct trace_stats_scratch *scratch = &all->scratch[i];
-        trace_frame_release(&scratch->frame);
-        demand_buffer_release(&scratch->demand);
-        free(scratch->means);
-        free(scratch->wanted);
-        free(scratch->queries);
-        free(scratch->norms);
+        trace_frame_release(&all->scratch[i].frame);
+        demand_buffer_release(&all->scratch[i].demand);
+        arrays_release(&all->scratch[i].arrays);
     }
     free(all->scratch);
-    if (ok) {
-        summarise(stats);
+    for (int figure = 0; ok && figure < TRACE_FIGURES; figure++) {
+        struct mean mean = {0}; /* over the heads that have the figure */
+        for (uint32_t head = 0; head < stats->heads; head++) {
+            if (!isnan(stats->figures[figure][head])) {
+                trace_stats_add(&mean, stats->figures[figure][head]);
+            }
+        }
+        stats->overall[figure] = mean.count > 0 ? mean.sum / (double)mean.count : (double)NAN;
     }
     return ok;
 }

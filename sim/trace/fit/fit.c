@@ -127,20 +127,6 @@ static bool correct_layer(const struct fit *fit, struct trace_profile *profile, 
     return ok;
 }
 
-static bool start_layer(const struct fit *fit, const struct trace_profile *profile, uint32_t layer,
-                        struct fit_sample *samples, struct fit_head *heads, uint32_t wanted,
-                        struct error *why)
-{
-    uint32_t kv_heads = trace_header(fit->recording)->kv_heads;
-    bool ok = fit_samples_load(fit->recording, layer, fit->steps, samples, why);
-    for (uint32_t number = 0; ok && number < kv_heads; number++) {
-        heads[number].parameters = &profile->heads[number];
-        ok = start_head(&samples[number], profile, wanted, &heads[number], why);
-    }
-    fit_samples_release(samples, kv_heads);
-    return ok;
-}
-
 static bool fit_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
 {
     const struct fit *fit = context;
@@ -153,7 +139,14 @@ static bool fit_layer(uint32_t layer, uint32_t thread, void *context, struct err
     struct fit_sample *samples = array_zeroed(header->kv_heads, sizeof *samples, why);
     struct fit_head *heads =
         samples != NULL ? array_zeroed(header->kv_heads, sizeof *heads, why) : NULL;
-    bool ok = heads != NULL && start_layer(fit, &profile, layer, samples, heads, wanted, why);
+    bool ok = heads != NULL && fit_samples_load(fit->recording, layer, fit->steps, samples, why);
+    for (uint32_t number = 0; ok && number < header->kv_heads; number++) {
+        heads[number].parameters = &profile.heads[number];
+        ok = start_head(&samples[number], &profile, wanted, &heads[number], why);
+    }
+    if (samples != NULL) {
+        fit_samples_release(samples, header->kv_heads);
+    }
     for (uint32_t round = 0; ok && round < fit->rounds; round++) {
         ok = correct_layer(fit, &profile, round, samples, heads, wanted, why);
     }
@@ -187,32 +180,6 @@ static bool check_recording(const struct trace *recording, double share, struct 
     return true;
 }
 
-/* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens". */
-static void fit_describe(const struct trace_header *header, uint32_t steps,
-                         struct trace_profile *profile)
-{
-    struct trace_source source;
-    trace_source_read(header, &source);
-    char model[101], text[201];
-    text_copy(model, sizeof model, source.model[0] != '\0' ? source.model : "unknown model");
-    text_copy(text, sizeof text, source.text[0] != '\0' ? source.text : "unknown text");
-    text_copy(profile->model, sizeof profile->model, source.model);
-    snprintf(profile->source, sizeof profile->source, "%s, %s, %u steps at %u tokens", model, text,
-             steps, header->context);
-    profile->basis = BASIS_MEASURED;
-}
-
-/* Locality is found for heads as the formulas have them; then heads are corrected by twins that have it. */
-static bool fit_all(struct fit *fit, uint32_t threads, struct error *why)
-{
-    uint32_t layers = trace_header(fit->recording)->layers;
-    fit->rounds = 0;
-    bool ok = parallel_for(layers, threads, fit_layer, fit, why) &&
-              fit_locality_solve(fit->recording, fit->share, threads, fit->profile, why);
-    fit->rounds = ROUNDS;
-    return ok && parallel_for(layers, threads, fit_layer, fit, why);
-}
-
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,
                struct trace_profile *profile, struct error *why)
 {
@@ -237,13 +204,25 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
         .sinks = header->sinks,
         .recent = header->recent,
         .first_octave = nearest < 16 ? nearest : 16,
+        .basis = BASIS_MEASURED,
     };
-    fit_describe(header, fit.steps, profile);
+    struct trace_source
+        source; /* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens" */
+    trace_source_read(header, &source);
+    text_copy(profile->model, sizeof profile->model, source.model);
+    snprintf(profile->source, sizeof profile->source, "%.100s, %.200s, %u steps at %u tokens",
+             source.model[0] != '\0' ? source.model : "unknown model",
+             source.text[0] != '\0' ? source.text : "unknown text", fit.steps, header->context);
     profile->heads =
         array_zeroed((size_t)header->layers * header->kv_heads, sizeof *profile->heads, why);
-    if (profile->heads == NULL || !fit_all(&fit, threads, why)) {
+    /* Locality is found for heads as the formulas have them; then heads are corrected by twins that have it. */
+    bool ok = profile->heads != NULL &&
+              parallel_for(header->layers, threads, fit_layer, &fit, why) &&
+              fit_locality_solve(recording, share, threads, profile, why);
+    fit.rounds = ROUNDS;
+    ok = ok && parallel_for(header->layers, threads, fit_layer, &fit, why);
+    if (!ok) {
         trace_profile_release(profile);
-        return false;
     }
-    return true;
+    return ok;
 }

@@ -16,6 +16,7 @@ enum { STEPS = 32, ROUNDS = 4 };
 
 /* Less than this is chance. */
 #define LEAST 0.02
+#define GAIN 1.2 /* of a correction */
 
 /* Of a layer. */
 struct locality_sums {
@@ -176,21 +177,6 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
 
 /* ---- the parameters ---- */
 
-/* What a twin of the recording shows with the profile as it is. */
-static bool measure_twin(const struct trace *recording, double share, uint32_t threads,
-                         const struct trace_profile *profile, struct fit_locality *out,
-                         struct error *why)
-{
-    const struct trace_header *header = trace_header(recording);
-    struct trace_geometry geometry = trace_geometry_of(header);
-    geometry.keep = share;
-    const struct trace_selection selection = {share, header->sinks, header->recent};
-    struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
-    bool ok = twin != NULL && fit_locality_measure(twin, &selection, STEPS, threads, out, why);
-    trace_close(twin);
-    return ok;
-}
-
 /* The probability that two units of a neighbourhood, or two heads at one unit, take the same properties. */
 struct same {
     double near[PROFILE_WIDTHS], alike;
@@ -209,29 +195,27 @@ static struct profile_locality to_parameters(const struct same *same)
     return out;
 }
 
-static void correct(const struct fit_locality *shown, const struct fit_locality *twin, double gain,
-                    struct same *same)
-{
-    for (int width = 0; width < PROFILE_WIDTHS; width++) {
-        double missing = shown->near[width] - twin->near[width];
-        same->near[width] = fmin(fmax(same->near[width] + gain * missing, 0), 0.98);
-    }
-    same->alike = fmin(fmax(same->alike + gain * (shown->alike - twin->alike), 0), 0.98);
-}
-
 bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,
                         struct trace_profile *profile, struct error *why)
 {
-    struct fit_locality shown, twin;
+    struct fit_locality shown, found;
     struct same same = {{0}, 0};
-    profile->locality = (struct profile_locality){{0}, 0};
     const struct trace_header *header = trace_header(recording);
     const struct trace_selection selection = {share, header->sinks, header->recent};
+    struct trace_geometry geometry = trace_geometry_of(header);
+    geometry.keep = share;
+    profile->locality = (struct profile_locality){{0}, 0};
     bool ok = fit_locality_measure(recording, &selection, STEPS, threads, &shown, why);
     for (int round = 0; ok && round < ROUNDS; round++) {
-        ok = measure_twin(recording, share, threads, profile, &twin, why);
+        struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
+        ok = twin != NULL && fit_locality_measure(twin, &selection, STEPS, threads, &found, why);
+        trace_close(twin);
+        for (int width = 0; ok && width < PROFILE_WIDTHS; width++) {
+            double missing = shown.near[width] - found.near[width];
+            same.near[width] = fmin(fmax(same.near[width] + GAIN * missing, 0), 0.98);
+        }
         if (ok) {
-            correct(&shown, &twin, 1.2, &same);
+            same.alike = fmin(fmax(same.alike + GAIN * (shown.alike - found.alike), 0), 0.98);
             profile->locality = to_parameters(&same);
         }
     }

@@ -159,27 +159,19 @@ static double deviation(const struct moments *moments)
     return moments->count > 0 ? sqrt(moments->squares / moments->count) : 0;
 }
 
-/* The wanted units of each step as bits, `words` words per step. */
-static uint64_t *make_sets(const struct fit_sample *sample, uint32_t wanted, size_t words,
-                           struct error *why)
-{
-    uint64_t *sets = array_zeroed(sample->steps * words, sizeof *sets, why);
-    for (uint32_t s = 0; sets != NULL && s < sample->steps; s++) {
-        for (uint32_t i = 0; i < wanted; i++) {
-            uint32_t unit = sample->units[(size_t)s * sample->keep + i];
-            sets[s * words + unit / 64] |= (uint64_t)1 << unit % 64;
-        }
-    }
-    return sets;
-}
-
 static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
                             struct fit_figures *out, struct error *why)
 {
     size_t words = (size_t)sample->context / 64 + 1;
-    uint64_t *sets = make_sets(sample, wanted, words, why);
+    uint64_t *sets = array_zeroed(sample->steps * words, sizeof *sets, why);
     if (sets == NULL) {
         return false;
+    }
+    for (uint32_t s = 0; s < sample->steps; s++) { /* the wanted units of each step as bits */
+        for (uint32_t i = 0; i < wanted; i++) {
+            uint32_t unit = sample->units[(size_t)s * sample->keep + i];
+            sets[s * words + unit / 64] |= (uint64_t)1 << unit % 64;
+        }
     }
     for (uint32_t l = 0; l < out->lags; l++) {
         uint64_t both = 0;
@@ -438,20 +430,6 @@ static bool load_row(const struct trace_header *header, const struct trace_frame
     return true;
 }
 
-static bool load_frame(const struct trace *trace, const struct trace_frame *frame,
-                       struct demand_buffer *buffer, struct fit_sample *samples, struct error *why)
-{
-    const struct trace_header *header = trace_header(trace);
-    for (uint32_t number = 0; number < header->kv_heads; number++) {
-        for (uint32_t s = 0; s < frame->steps && frame->first_step + s < samples->steps; s++) {
-            if (!load_row(header, frame, number, s, buffer, &samples[number], why)) {
-                return frame_blame(frame, trace_path(trace), 0, 0, why);
-            }
-        }
-    }
-    return true;
-}
-
 bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
                       struct fit_sample *samples, struct error *why)
 {
@@ -464,8 +442,13 @@ bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
         ok = sample_init(&samples[made], header, steps, why);
     }
     for (uint32_t tile = 0; ok && tile * header->steps_per_tile < steps; tile++) {
-        ok = trace_read(trace, 0, tile, layer, &frame, why) &&
-             load_frame(trace, &frame, &buffer, samples, why);
+        ok = trace_read(trace, 0, tile, layer, &frame, why);
+        for (uint32_t i = 0; ok && i < header->kv_heads * frame.steps; i++) {
+            uint32_t number = i / frame.steps, s = i % frame.steps;
+            ok = frame.first_step + s >= steps ||
+                 load_row(header, &frame, number, s, &buffer, &samples[number], why) ||
+                 frame_blame(&frame, trace_path(trace), 0, 0, why);
+        }
     }
     trace_frame_release(&frame);
     demand_buffer_release(&buffer);

@@ -126,18 +126,6 @@ static bool trace_profile_read_list(const struct node *list, const struct field 
     return true;
 }
 
-static bool read_knots(const struct node *node, struct trace_profile_head *head, struct error *why)
-{
-    const struct node *level = node_get(node, "level");
-    if (level == NULL || level->kind != NODE_LIST || level->count == 0 ||
-        level->count > PROFILE_KNOTS) {
-        node_error(node, why, "a head has no 'level' for each octave of distance");
-        return error_expect(why, "a list of 1 to %d numbers", PROFILE_KNOTS);
-    }
-    head->knots = (uint32_t)level->count;
-    return true;
-}
-
 static bool trace_profile_read_head(const struct node *node, struct trace_profile_head *head,
                                     struct error *why)
 {
@@ -145,9 +133,16 @@ static bool trace_profile_read_head(const struct node *node, struct trace_profil
     for (int i = 0; i < FIELDS; i++) {
         names[i] = fields[i].name;
     }
-    if (!node_check_keys(node, NAMES(names), "a head", why) || !read_knots(node, head, why)) {
+    if (!node_check_keys(node, NAMES(names), "a head", why)) {
         return false;
     }
+    const struct node *level = node_get(node, "level");
+    if (level == NULL || level->kind != NODE_LIST || level->count == 0 ||
+        level->count > PROFILE_KNOTS) {
+        node_error(node, why, "a head has no 'level' for each octave of distance");
+        return error_expect(why, "a list of 1 to %d numbers", PROFILE_KNOTS);
+    }
+    head->knots = (uint32_t)level->count;
     for (int i = 0; i < FIELDS; i++) {
         const struct field *field = &fields[i];
         const struct node *child = node_get(node, field->name);
@@ -180,16 +175,6 @@ static bool take_text(const struct node *root, const char *key, const char *text
     return true;
 }
 
-/* Absent: no locality. */
-static bool read_locality(struct profile_said *said, struct profile_locality *out,
-                          struct error *why)
-{
-    return said->locality == NULL ||
-           (node_fields_read(said->locality, locality_fields, "locality", said, why) &&
-            trace_profile_read_list(said->near, &near_field, PROFILE_WIDTHS, out->near, why) &&
-            trace_profile_read_number(said->alike, &alike_field, &out->alike, why));
-}
-
 /* All but the heads. */
 static bool trace_profile_read_header(const struct node *root, struct profile_said *said,
                                       struct error *why)
@@ -209,7 +194,11 @@ static bool trace_profile_read_header(const struct node *root, struct profile_sa
     }
     return take_text(root, "source", said->source, profile->source, sizeof profile->source, why) &&
            take_text(root, "model", said->model, profile->model, sizeof profile->model, why) &&
-           read_locality(said, &profile->locality, why);
+           (said->locality == NULL ||
+            (node_fields_read(said->locality, locality_fields, "locality", said, why) &&
+             trace_profile_read_list(said->near, &near_field, PROFILE_WIDTHS,
+                                     profile->locality.near, why) &&
+             trace_profile_read_number(said->alike, &alike_field, &profile->locality.alike, why)));
 }
 
 static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
