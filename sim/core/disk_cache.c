@@ -131,19 +131,6 @@ static void disk_cache_run(struct disk_cache *cache, const char *sql, struct dis
     sqlite3_finalize(statement);
 }
 
-/* Decompress a value, which fails if its checksum differs. */
-static uint8_t *unpack(const void *stored, size_t stored_size, size_t *size)
-{
-    unsigned long long wanted = ZSTD_getFrameContentSize(stored, stored_size);
-    uint8_t *value = wanted <= DISK_CACHE_MOST ? malloc((size_t)wanted + 1) : NULL;
-    if (value != NULL && ZSTD_decompress(value, wanted, stored, stored_size) != wanted) {
-        free(value);
-        value = NULL;
-    }
-    *size = (size_t)wanted;
-    return value;
-}
-
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
 {
     static const char find[] = "SELECT value FROM kept WHERE key = ?1";
@@ -154,7 +141,15 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     pthread_mutex_lock(&cache->lock);
     sqlite3_stmt *row = disk_cache_prepare(cache, find, key);
     if (disk_cache_step(cache, row)) {
-        value = unpack(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), size);
+        const void *stored = sqlite3_column_blob(row, 0);
+        size_t bytes = (size_t)sqlite3_column_bytes(row, 0);
+        unsigned long long wanted = ZSTD_getFrameContentSize(stored, bytes);
+        *size = (size_t)wanted;
+        value = wanted <= DISK_CACHE_MOST ? malloc((size_t)wanted + 1) : NULL;
+        if (value != NULL && ZSTD_decompress(value, *size, stored, bytes) != wanted) {
+            free(value); /* its checksum differs */
+            value = NULL;
+        }
     }
     sqlite3_finalize(row);
     pthread_mutex_unlock(&cache->lock);
@@ -201,20 +196,6 @@ static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes 
     }
 }
 
-/* Compress with a checksum. 0: there is no memory. */
-static size_t pack(uint8_t *stored, size_t room, struct disk_cache_bytes value)
-{
-    ZSTD_CCtx *context = ZSTD_createCCtx();
-    if (context == NULL) {
-        return 0;
-    }
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
-    size_t size = ZSTD_compress2(context, stored, room, value.at, value.size);
-    ZSTD_freeCCtx(context);
-    return size;
-}
-
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
                     struct disk_cache_bytes value)
 {
@@ -223,7 +204,14 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
     }
     size_t room = ZSTD_compressBound(value.size);
     uint8_t *stored = malloc(room);
-    size_t size = stored != NULL ? pack(stored, room, value) : 0;
+    ZSTD_CCtx *context = stored != NULL ? ZSTD_createCCtx() : NULL;
+    size_t size = 0;
+    if (context != NULL) {
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+        size = ZSTD_compress2(context, stored, room, value.at, value.size);
+        ZSTD_freeCCtx(context);
+    }
     if (size > 0 && !ZSTD_isError(size) && key.size + size <= cache->most / 64) {
         pthread_mutex_lock(&cache->lock);
         disk_cache_insert(cache, key, (struct disk_cache_bytes){stored, size});

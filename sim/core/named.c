@@ -36,44 +36,27 @@ static bool holds_data(const char *folder)
     return is_folder(folder, "models") && is_folder(folder, "hwprofiles");
 }
 
-/* Is it this folder, or one in which an installation has the data? Writes which. */
-static bool find_installed(const char *folder)
-{
-    static const char *const places[] = {"", "/share/spillway", "/lib/spillway"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int written = snprintf(data, sizeof data, "%s%s", folder, places[i]);
-        if (written > 0 && (size_t)written < sizeof data && holds_data(data)) {
-            return true;
-        }
-    }
-    data[0] = '\0';
-    return false;
-}
-
-/* Try the folders above the program, nearest first. Leaves `data` empty when none fits. */
-static void find_above_program(void)
-{
-    char folder[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    for (char *slash; (slash = strrchr(folder, '/')) != NULL;) {
-        *slash = '\0';
-        if (find_installed(folder)) {
-            return;
-        }
-    }
-}
-
 static void find_once(void)
 {
     const char *given = getenv("SPILLWAY_DATA");
     if (given == NULL || given[0] == '\0') {
-        find_above_program();
-        if (data[0] == '\0') {
-            error_set(&data_error, NULL, 0, "no data folder near the program");
-            error_expect(&data_error,
-                         "the folder with 'models' and 'hwprofiles' in $SPILLWAY_DATA");
+        /* The folders above the program, nearest first: itself, or one in which an installation has the data. */
+        static const char *const places[] = {"", "/share/spillway", "/lib/spillway"};
+        enum { PLACES = sizeof places / sizeof *places };
+        char folder[PATH_MAX], *slash;
+        ssize_t end = readlink("/proc/self/exe", folder, sizeof folder - 1);
+        for (folder[end > 0 ? end : 0] = '\0'; (slash = strrchr(folder, '/')) != NULL;) {
+            *slash = '\0';
+            for (size_t i = 0; i < PLACES; i++) {
+                int written = snprintf(data, sizeof data, "%s%s", folder, places[i]);
+                if (written > 0 && (size_t)written < sizeof data && holds_data(data)) {
+                    return;
+                }
+            }
         }
+        data[0] = '\0';
+        error_set(&data_error, NULL, 0, "no data folder near the program");
+        error_expect(&data_error, "the folder with 'models' and 'hwprofiles' in $SPILLWAY_DATA");
         return;
     }
     size_t length = strlen(given);
@@ -118,15 +101,6 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A FIFO of a fitting name would be waited for. */
-static bool is_regular(const char *folder, const char *file)
-{
-    char path[PATH_MAX];
-    struct stat status;
-    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
-    return (size_t)length < sizeof path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why)
 {
@@ -144,8 +118,11 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
     *names = array_zeroed((size_t)found, sizeof **names, why);
     for (int i = 0; i < found; i++) {
         char *file = files[i]->d_name, *dot = strrchr(file, '.');
+        char full[PATH_MAX + 256];
+        struct stat status; /* a FIFO of a fitting name would be waited for */
+        snprintf(full, sizeof full, "%s/%s", path, file);
         if (*names != NULL && dot != NULL && strcmp(dot + 1, suffix) == 0 && file[0] != '.' &&
-            is_regular(path, file)) {
+            stat(full, &status) == 0 && S_ISREG(status.st_mode)) {
             (*names)[*count] = strndup(file, (size_t)(dot - file));
             *count += (*names)[*count] != NULL;
         }

@@ -142,19 +142,6 @@ static struct node *read_next(struct reader *reader, struct error *why)
     return node;
 }
 
-/* The value of a key, which is checked. */
-static bool read_value(struct reader *reader, const char *key, struct node *map, void **keys,
-                       struct error *why)
-{
-    struct node *child = read_next(reader, why);
-    if (child == NULL) {
-        return false;
-    }
-    free(child->key);
-    child->key = text_duplicate(key, why);
-    return take_keyed(map, child, keys, why);
-}
-
 /* What a list or a map holds, up to its end. */
 static bool read_inside(struct reader *reader, struct node *parent, struct error *why)
 {
@@ -168,10 +155,16 @@ static bool read_inside(struct reader *reader, struct node *parent, struct error
         }
         ends = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
         if (!ends) {
-            good = map ? check_key(reader, parent, &keys, &event, why) &&
-                             read_value(reader, (const char *)event.data.scalar.value, parent,
-                                        &keys, why)
-                       : take_child(parent, read_node(reader, &event, why), why);
+            good = !map || check_key(reader, parent, &keys, &event, why);
+            struct node *child = !good  ? NULL
+                                 : !map ? read_node(reader, &event, why)
+                                        : read_next(reader, why);
+            if (map && child != NULL) {
+                free(child->key);
+                child->key = text_duplicate((const char *)event.data.scalar.value, why);
+            }
+            good = child != NULL &&
+                   (map ? take_keyed(parent, child, &keys, why) : take_child(parent, child, why));
         }
         yaml_event_delete(&event);
     }

@@ -196,18 +196,6 @@ uint32_t parallel_threads(uint32_t threads)
     return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 
-/* The worker with the lowest failing index, or NULL if none failed. */
-static const struct parallel_worker *first_failed(const struct parallel_worker *workers,
-                                                  uint32_t count)
-{
-    const struct parallel_worker *first = NULL;
-    for (uint32_t t = 0; t < count; t++) {
-        uint64_t lowest = first != NULL ? first->failing : UINT64_MAX;
-        first = workers[t].failing < lowest ? &workers[t] : first;
-    }
-    return first;
-}
-
 bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
                      void *context, struct error *why)
 {
@@ -235,14 +223,16 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
     cores_wake(cores);
     cores_give(cores); /* while it waits for the others' last items */
     threads_join(&others);
-    const struct parallel_worker *failed = first_failed(workers, threads);
     cores_take(cores);
-    bool done = failed == NULL;
-    if (!done) {
-        *why = failed->why;
+    uint64_t lowest = UINT64_MAX; /* failing index */
+    for (uint32_t t = 0; t < threads; t++) {
+        if (workers[t].failing < lowest) {
+            lowest = workers[t].failing;
+            *why = workers[t].why;
+        }
     }
     free(workers);
-    return done;
+    return lowest == UINT64_MAX;
 }
 
 bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,

@@ -72,49 +72,33 @@ static bool unfinished_write_error(const char *path, struct error *why)
     return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
 }
 
-static bool still_named(const struct unfinished *file)
-{
-    struct stat opened, named;
-    return fstat(file->fd, &opened) == 0 && lstat(file->name, &named) == 0 &&
-           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 static bool in_the_way(const struct unfinished *file, struct error *why)
 {
     error_set(why, file->name, 0, "is in the way: not a file that an interrupted command left");
     return error_expect(why, "nothing under that name");
 }
 
-/* Opening anything else must not wait. */
-static bool unfinished_open_named(struct unfinished *file, struct error *why)
-{
-    file->fd =
-        open(file->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if (file->fd >= 0) {
-        return true;
-    }
-    bool other = errno == ELOOP || errno == ENXIO || errno == EISDIR;
-    return other ? in_the_way(file, why) : unfinished_write_error(file->path, why);
-}
-
-/* Open, lock, and only then empty the file: until then it may be another command's. */
+/* Open, lock, and only then empty the file: until then it may be another command's. Opening must not wait. */
 static bool open_locked(struct unfinished *file, struct error *why)
 {
+    const int how = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    struct stat opened, named;
     do {
         if (file->fd >= 0) {
             close(file->fd);
         }
-        if (!unfinished_open_named(file, why)) {
-            return false;
+        file->fd = open(file->name, how, 0666);
+        if (file->fd < 0) {
+            bool other = errno == ELOOP || errno == ENXIO || errno == EISDIR;
+            return other ? in_the_way(file, why) : unfinished_write_error(file->path, why);
         }
         if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             return error_set(why, file->path, 0, "is being written by another command");
         }
-    } while (!still_named(file));
-    struct stat
-        opened; /* a file with a second name is somebody's: it may not be emptied under this one */
-    if (fstat(file->fd, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink != 1) {
-        return in_the_way(file, why);
+    } while (fstat(file->fd, &opened) != 0 || lstat(file->name, &named) != 0 ||
+             opened.st_dev != named.st_dev || opened.st_ino != named.st_ino);
+    if (!S_ISREG(opened.st_mode) || opened.st_nlink != 1) {
+        return in_the_way(file, why); /* a file with a second name is somebody's */
     }
     return ftruncate(file->fd, 0) == 0 || unfinished_write_error(file->path, why);
 }

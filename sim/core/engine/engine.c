@@ -138,20 +138,6 @@ static bool ended_now(const struct engine *engine, engine_task_id id)
     return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
 }
 
-/* The task starts now. Until then its binding is the predecessor that ended last. */
-static void binding_note_start(struct engine *engine, engine_task_id id)
-{
-    struct engine_record *record = &engine->records[id];
-    engine_task_id served =
-        record->resource == ENGINE_NONE ? ENGINE_NONE : engine->resources[record->resource].served;
-    record->start_ns = engine->now_ns;
-    if (ended_now(engine, served)) {
-        record->binding = served;
-    } else if (!ended_now(engine, record->binding)) {
-        record->binding = ENGINE_NONE;
-    }
-}
-
 static void begin_flow(struct engine *engine, engine_task_id id)
 {
     const struct task *task = &engine->tasks[id];
@@ -161,7 +147,15 @@ static void begin_flow(struct engine *engine, engine_task_id id)
 static void start_task(struct engine *engine, engine_task_id id)
 {
     const struct task *task = &engine->tasks[id];
-    binding_note_start(engine, id);
+    struct engine_record *record = &engine->records[id];
+    engine_task_id served =
+        record->resource == ENGINE_NONE ? ENGINE_NONE : engine->resources[record->resource].served;
+    record->start_ns = engine->now_ns;
+    if (ended_now(engine, served)) { /* until now the binding was the predecessor that ended last */
+        record->binding = served;
+    } else if (!ended_now(engine, record->binding)) {
+        record->binding = ENGINE_NONE;
+    }
     if (task->moves) {
         flow_hold(&engine->flows, task->route, 1);
     }
@@ -291,49 +285,17 @@ bool engine_reserve(struct engine *engine, size_t tasks, struct error *why)
            array_reserve(&engine->tasks, &engine->task_capacity, tasks, sizeof *engine->tasks, why);
 }
 
-static bool reserve_edges(struct engine *engine, uint32_t count, struct error *why)
-{
-    size_t needed = engine->edge_count + count;
-    if (needed >= ENGINE_NONE) {
-        return error_set(why, NULL, 0, "more than %u edges between tasks", ENGINE_NONE);
-    }
-    return array_reserve(&engine->edges, &engine->edge_capacity, needed, sizeof *engine->edges,
-                         why);
-}
-
 static bool reserve_all(struct engine *engine, const struct engine_task *given, struct error *why)
 {
-    if (engine->task_count == ENGINE_NONE) {
-        return error_set(why, NULL, 0, "more than %u tasks", ENGINE_NONE);
+    size_t edges = engine->edge_count + given->after_count;
+    if (engine->task_count == ENGINE_NONE || edges >= ENGINE_NONE) {
+        return error_set(why, NULL, 0, "more than %u tasks, or edges between them", ENGINE_NONE);
     }
     return engine_reserve(engine, engine->task_count + 1, why) &&
            calendar_reserve(&engine->calendar, engine->live + 1, why) &&
-           reserve_edges(engine, given->after_count, why) &&
+           array_reserve(&engine->edges, &engine->edge_capacity, edges, sizeof *engine->edges,
+                         why) &&
            (!(given->amount > 0.0) || flow_reserve(&engine->flows, engine->moving + 1, why));
-}
-
-static void add_edge(struct engine *engine, engine_task_id from, engine_task_id to)
-{
-    assert(from < to && !engine->tasks[from].ended);
-    uint32_t edge = (uint32_t)engine->edge_count++, last = engine->tasks[from].dependents;
-    engine->edges[edge] = (struct edge){to, edge};
-    if (last != ENGINE_NONE) {
-        engine->edges[edge].next = engine->edges[last].next;
-        engine->edges[last].next = edge;
-    }
-    engine->tasks[from].dependents = edge;
-    engine->tasks[to].waiting++;
-}
-
-static void stand_in_line(struct engine *engine, engine_task_id id)
-{
-    uint32_t index = engine->tasks[id].resource;
-    if (index != ENGINE_NONE) {
-        struct resource *resource = &engine->resources[index];
-        bool empty = resource->first == ENGINE_NONE;
-        *(empty ? &resource->first : &engine->tasks[resource->last].next) = id;
-        resource->last = id;
-    }
 }
 
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *given,
@@ -359,9 +321,23 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
     engine->live++;
     engine->moving += given->amount > 0.0;
     for (uint32_t i = 0; i < given->after_count; i++) {
-        add_edge(engine, given->after[i], id);
+        struct task *before = &engine->tasks[given->after[i]];
+        uint32_t edge = (uint32_t)engine->edge_count++, last = before->dependents;
+        assert(given->after[i] < id && !before->ended);
+        engine->edges[edge] = (struct edge){id, edge};
+        if (last != ENGINE_NONE) {
+            engine->edges[edge].next = engine->edges[last].next;
+            engine->edges[last].next = edge;
+        }
+        before->dependents = edge;
+        engine->tasks[id].waiting++;
     }
-    stand_in_line(engine, id);
+    if (given->resource != ENGINE_NONE) { /* the last in its queue */
+        struct resource *resource = &engine->resources[given->resource];
+        bool empty = resource->first == ENGINE_NONE;
+        *(empty ? &resource->first : &engine->tasks[resource->last].next) = id;
+        resource->last = id;
+    }
     engine_try_to_start(engine, id);
     return id;
 }

@@ -155,27 +155,15 @@ static void close_flow(const struct flow_set *set, struct flow *flow, double rat
     }
 }
 
-static size_t close_capped(const struct flow_set *set, double level, double *room)
+/* Close the open flows that cross `channel`; ENGINE_NONE: those whose caps are at most `level`. */
+static size_t close_flows(const struct flow_set *set, uint32_t channel, double level, double *room)
 {
     size_t closed = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct flow *flow = &set->flows[i];
-        if (flow->fair == OPEN && flow->cap <= level) {
-            close_flow(set, flow, flow->cap, room);
-            closed++;
-        }
-    }
-    return closed;
-}
-
-static size_t close_crossing(const struct flow_set *set, uint32_t channel, double level,
-                             double *room)
-{
-    size_t closed = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        struct flow *flow = &set->flows[i];
-        if (flow->fair == OPEN && crosses(set, flow, channel)) {
-            close_flow(set, flow, level, room);
+        bool capped = channel == ENGINE_NONE;
+        if (flow->fair == OPEN && (capped ? flow->cap <= level : crosses(set, flow, channel))) {
+            close_flow(set, flow, capped ? flow->cap : level, room);
             closed++;
         }
     }
@@ -196,11 +184,8 @@ static void find_fair_rates(struct flow_set *set)
         double next;
         uint32_t tightest = find_tightest(set, room, &next);
         level = MAX(level, next);
-        size_t closed = close_capped(set, level, room);
-        if (closed == 0) {
-            closed = close_crossing(set, tightest, level, room);
-        }
-        open -= closed;
+        size_t closed = close_flows(set, ENGINE_NONE, level, room);
+        open -= closed > 0 ? closed : close_flows(set, tightest, level, room);
     }
 }
 
