@@ -20,32 +20,6 @@ static const char runs_in_turn[] =
     "SELECT %%c, %lld + number + count * (ROW_NUMBER() OVER (ORDER BY runs.rowid) - 1)"
     " FROM runs LEFT JOIN (SELECT * FROM turns ORDER BY number LIMIT 1) ORDER BY runs.rowid";
 
-/* The statements that copy a table. */
-struct table_copy {
-    sqlite3_stmt *from, *into, *same; /* the last: is this row there, to the last bit? */
-};
-
-/* `last`: the number of the output's last row before the merge. */
-static bool table_copy_prepare(struct table_copy *copy, struct store *part, struct store *into,
-                               const struct schema_table *table, int64_t last, struct error *why)
-{
-    bool runs = table == schema_tables;
-    char in_turn[sizeof runs_in_turn + 32];
-    snprintf(in_turn, sizeof in_turn, runs_in_turn, (long long)last);
-    return database_prepare_own(part, schema_sql(table, runs ? in_turn : "SELECT %c FROM %t", why),
-                                &copy->from, why) &&
-           database_prepare_own(
-               into,
-               schema_sql(table,
-                          runs ? "INSERT OR IGNORE INTO %t(%c, rowid) VALUES (%v, (SELECT turn FROM"
-                                 " (SELECT ? AS turn) WHERE turn NOT IN (SELECT rowid FROM %t)))"
-                               : "INSERT OR IGNORE INTO %t(%c) VALUES (%v)",
-                          why),
-               &copy->into, why) &&
-           database_prepare_own(into, schema_sql(table, "SELECT 1 FROM %t WHERE %w", why),
-                                &copy->same, why);
-}
-
 /* Run `to` with the values of `from`, and tell whether it gives a row. */
 static bool step_with_row(struct store *store, sqlite3_stmt *from, sqlite3_stmt *to, bool *row,
                           struct error *why)
@@ -57,34 +31,38 @@ static bool step_with_row(struct store *store, sqlite3_stmt *from, sqlite3_stmt 
     return database_step(store, to, row, why);
 }
 
-static bool copy_row(struct table_copy *copy, struct store *part, struct store *into,
-                     bool *is_added, struct error *why)
-{
-    bool same = false;
-    if (!step_with_row(into, copy->from, copy->into, &same, why)) {
-        return false;
-    }
-    *is_added = sqlite3_changes(into->database) > 0;
-    if (*is_added || !step_with_row(into, copy->from, copy->same, &same, why) || same) {
-        return *is_added || same;
-    }
-    error_set(why, part->path, 0, "%s %s differs from the one merged before",
-              sqlite3_column_name(copy->from, 0), sqlite3_column_text(copy->from, 0));
-    return error_expect(why, "files of one version of spillway, as they were written");
-}
-
+/* `last`: the number of the output's last row before the merge. A row that is there must be the same to the
+ * last bit. */
 static bool copy_table(struct store *part, struct store *into, const struct schema_table *table,
                        int64_t last, uint64_t *added, struct error *why)
 {
-    struct table_copy copy = {NULL, NULL, NULL};
-    bool more = true, is_added, good = table_copy_prepare(&copy, part, into, table, last, why);
-    while (good && (good = database_step(part, copy.from, &more, why)) && more) {
-        good = copy_row(&copy, part, into, &is_added, why);
-        *added += good && is_added && table == schema_tables;
+    bool runs = table == schema_tables, more = true, same = false;
+    const char *put = runs ? "INSERT OR IGNORE INTO %t(%c, rowid) VALUES (%v, (SELECT turn FROM"
+                             " (SELECT ? AS turn) WHERE turn NOT IN (SELECT rowid FROM %t)))"
+                           : "INSERT OR IGNORE INTO %t(%c) VALUES (%v)";
+    char in_turn[sizeof runs_in_turn + 32];
+    sqlite3_stmt *from = NULL, *to = NULL, *there = NULL;
+    snprintf(in_turn, sizeof in_turn, runs_in_turn, (long long)last);
+    bool good =
+        database_prepare_own(part, schema_sql(table, runs ? in_turn : "SELECT %c FROM %t", why),
+                             &from, why) &&
+        database_prepare_own(into, schema_sql(table, put, why), &to, why) &&
+        database_prepare_own(into, schema_sql(table, "SELECT 1 FROM %t WHERE %w", why), &there,
+                             why);
+    while (good && (good = database_step(part, from, &more, why)) && more) {
+        good = step_with_row(into, from, to, &same, why);
+        bool is_added = good && sqlite3_changes(into->database) > 0;
+        *added += is_added && runs;
+        good = is_added || (good && step_with_row(into, from, there, &same, why));
+        if (good && !is_added && !same) {
+            error_set(why, part->path, 0, "%s %s differs from the one merged before",
+                      sqlite3_column_name(from, 0), sqlite3_column_text(from, 0));
+            good = error_expect(why, "files of one version of spillway, as they were written");
+        }
     }
-    sqlite3_finalize(copy.from);
-    sqlite3_finalize(copy.into);
-    sqlite3_finalize(copy.same);
+    sqlite3_finalize(from);
+    sqlite3_finalize(to);
+    sqlite3_finalize(there);
     return good;
 }
 

@@ -189,15 +189,6 @@ const struct schema_table *schema_draws(void)
     return schema_find("replications");
 }
 
-static uint32_t count_walked(const struct schema_table *table)
-{
-    uint32_t count = 0;
-    while (table->walk != NULL && table->walk(count) != NULL) {
-        count++;
-    }
-    return count;
-}
-
 const char *schema_column(const struct schema_table *table, size_t index, const char **type)
 {
     const struct column *column = NULL;
@@ -206,7 +197,10 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
         column = table->walk((uint32_t)(index - table->begins));
     }
     if (field == NULL && column == NULL) {
-        size_t place = index - table->begins - count_walked(table);
+        size_t place = index - table->begins;
+        for (uint32_t i = 0; table->walk != NULL && table->walk(i) != NULL; i++) {
+            place--;
+        }
         field = place < table->ends ? &table->end[place] : NULL;
     }
     *type = field != NULL                  ? unit_sql(field->unit)

@@ -66,19 +66,8 @@ static FILE *open_memory(const char *name, struct error *why)
     return file;
 }
 
-/* Write a cell, without the characters that would end it or that gnuplot interprets in a quoted
+/* Cells are written without the characters that would end one or that gnuplot interprets in a quoted
  * text: escapes, and backquotes, which run a command. */
-static void write_field(const char *text, FILE *rows)
-{
-    for (; *text != '\0'; text++) {
-        fputc(*text == '"' || *text == '`' ? '\''
-              : *text == '\\'              ? '/'
-              : (unsigned char)*text < ' ' ? ' '
-                                           : *text,
-              rows);
-    }
-}
-
 static bool write_row(uint32_t count, const char *const *names, const char *const *values,
                       void *context, struct error *why)
 {
@@ -87,7 +76,13 @@ static bool write_row(uint32_t count, const char *const *names, const char *cons
     (void)why;
     for (uint32_t i = 0; i < count; i++) {
         fputs(i > 0 ? "\t" : "", picture->rows);
-        write_field(values[i] != NULL ? values[i] : "", picture->rows);
+        for (const char *text = values[i] != NULL ? values[i] : ""; *text != '\0'; text++) {
+            fputc(*text == '"' || *text == '`' ? '\''
+                  : *text == '\\'              ? '/'
+                  : (unsigned char)*text < ' ' ? ' '
+                                               : *text,
+                  picture->rows);
+        }
     }
     fputc('\n', picture->rows);
     picture->count += values[0] != NULL && strcmp(values[0], picture->kind->row) == 0;
@@ -138,21 +133,6 @@ static bool check_count(const char *database, const struct picture *picture, boo
 }
 
 /* ---- the picture ---- */
-
-static const char *const formats[] = {"svg", "png", "pdf", NULL};
-
-static const char *plot_format(const char *path, struct error *why)
-{
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot != NULL && formats[i] != NULL; i++) {
-        if (strcmp(dot + 1, formats[i]) == 0) {
-            return formats[i];
-        }
-    }
-    error_usage(why, NULL, 0, "'%s' does not name a picture format", path);
-    error_expect(why, "a name that ends in .svg, .png or .pdf");
-    return NULL;
-}
 
 /* gnuplot does not say when its picture could not be written, so it draws into memory. */
 static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
@@ -221,11 +201,19 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
     while (strcmp(kind->name, operands[0]) != 0) {
         kind++;
     }
-    const char *format = plot_format(path, why);
-    struct store *store = format != NULL ? store_open_shown(database, note, why) : NULL;
+    static const char *const formats[] = {"svg", "png", "pdf", NULL};
+    const char *dot = strrchr(path, '.'), *const *format = formats;
+    while (dot != NULL && *format != NULL && strcmp(dot + 1, *format) != 0) {
+        format++;
+    }
+    if (dot == NULL || *format == NULL) {
+        error_usage(why, NULL, 0, "'%s' does not name a picture format", path);
+        return error_expect(why, "a name that ends in .svg, .png or .pdf");
+    }
+    struct store *store = store_open_shown(database, note, why);
     bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why) &&
               check_count(database, &picture, only_count > 0, why) &&
-              save(&picture, format, path, why);
+              save(&picture, *format, path, why);
     store_close(store);
     picture_release(&picture);
     database_print_note(note);

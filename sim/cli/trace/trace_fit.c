@@ -38,40 +38,29 @@ struct beside_twin {
 
 /* ---- a recording beside its twin ---- */
 
-static bool same_model(const struct trace *a, const struct trace *b)
+/* Fails if units or window differ, or the layers of one model. */
+static bool check_alike(struct beside_twin *report, struct error *why)
 {
-    const struct trace_header *of_a = trace_header(a), *of_b = trace_header(b);
+    const struct trace *fitted = report->fitted->recording, *recording = report->recording;
+    const struct trace_profile *profile = report->fitted->profile;
+    const struct trace_header *a = trace_header(fitted), *b = trace_header(recording);
     struct trace_source source_a, source_b;
-    trace_source_read(of_a, &source_a);
-    trace_source_read(of_b, &source_b);
-    return strcmp(source_a.model, source_b.model) == 0 && of_a->kv_heads == of_b->kv_heads &&
-           of_a->query_heads == of_b->query_heads && of_a->head_dim == of_b->head_dim;
-}
-
-static bool beside_twin_check_shape(const struct fitted *fitted, const struct trace *recording,
-                                    struct error *why)
-{
-    const struct trace_header *header = trace_header(recording);
-    const struct trace_profile *profile = fitted->profile;
-    if (header->unit_tokens == 1 && header->sinks == profile->sinks &&
-        header->recent == profile->recent) {
-        return true;
+    uint32_t at;
+    trace_source_read(a, &source_a);
+    trace_source_read(b, &source_b);
+    report->is_own = recording == fitted;
+    report->is_same_model = strcmp(source_a.model, source_b.model) == 0 &&
+                            a->kv_heads == b->kv_heads && a->query_heads == b->query_heads &&
+                            a->head_dim == b->head_dim;
+    if (b->unit_tokens != 1 || b->sinks != profile->sinks || b->recent != profile->recent) {
+        error_set(why, trace_path(recording), 0,
+                  "its units or window differ from those of the fitted recording");
+        return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
+                            profile->recent);
     }
-    error_set(why, trace_path(recording), 0,
-              "its units or window differ from those of the fitted recording");
-    return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
-                        profile->recent);
-}
-
-/* Of one model, they are of the same layers. */
-static bool check_layers(const struct fitted *fitted, const struct trace *recording,
-                         struct error *why)
-{
-    uint32_t layers = trace_header(recording)->layers, at;
-    bool same = layers == fitted->profile->layers;
-    for (uint32_t layer = 0; same && layer < layers; layer++) {
-        uint32_t own = trace_model_layer(recording, layer);
-        same = trace_find_layer(fitted->recording, own, &at);
+    bool same = !report->is_same_model || b->layers == profile->layers;
+    for (uint32_t layer = 0; report->is_same_model && same && layer < b->layers; layer++) {
+        same = trace_find_layer(fitted, trace_model_layer(recording, layer), &at);
     }
     return same || (error_set(why, trace_path(recording), 0,
                               "its layers are not those of the model that were fitted"),
@@ -98,20 +87,6 @@ static bool draw_twins(const struct fitted *fitted, const struct trace_profile *
         trace_close(twin);
     }
     return ok;
-}
-
-/* Compare the recording with its twin. Fails if units, window or, of one model, layers differ. */
-static bool beside_twin_make(struct beside_twin *report, struct error *why)
-{
-    const struct fitted *fitted = report->fitted;
-    struct trace *recording = report->recording;
-    report->is_own = recording == fitted->recording;
-    report->is_same_model = same_model(recording, fitted->recording);
-    return beside_twin_check_shape(fitted, recording, why) &&
-           (!report->is_same_model || check_layers(fitted, recording, why)) &&
-           likeness_measure(recording, fitted->share, 0, report->was, why) &&
-           draw_twins(fitted, fitted->profile, recording, trace_header(recording)->context,
-                      report->is, why);
 }
 
 enum { DIGITS = 6 };
@@ -209,7 +184,11 @@ static bool report_recording(const struct arguments *arguments, struct beside_tw
                              struct error *why)
 {
     const struct fitted *fitted = report->fitted;
-    return beside_twin_make(report, why) &&
+    struct trace *recording = report->recording;
+    return check_alike(report, why) &&
+           likeness_measure(recording, fitted->share, 0, report->was, why) &&
+           draw_twins(fitted, fitted->profile, recording, trace_header(recording)->context,
+                      report->is, why) &&
            (!report->is_own || draw_twins(fitted, fitted->profile, fitted->recording,
                                           2 * fitted->profile->context, report->is_twice, why)) &&
            (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
@@ -230,32 +209,23 @@ static bool report_checks(const struct arguments *arguments, const struct fitted
     return ok;
 }
 
-static bool trace_fit_write_profile(const struct trace_profile *profile, const char *path,
-                                    struct error *why)
-{
-    struct output output;
-    if (path == NULL) {
-        return true;
-    }
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    trace_profile_write(profile, false, output.file);
-    return output_commit(&output, why);
-}
-
 static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
+    const char *path = arguments_text(arguments, OUTPUT);
+    struct output output;
     struct trace_profile profile = {0};
     struct fitted fitted = {.profile = &profile};
     struct beside_twin own = {.fitted = &fitted};
     bool ok = selection_from_arguments(arguments, SELECTION, &fitted.share, why) &&
               recording_open(arguments, arguments_operands(arguments, &count)[0], &own, why);
     fitted.recording = own.recording;
-    ok = ok && trace_fit(own.recording, fitted.share, 0, &profile, why) &&
-         trace_fit_write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
-         report_recording(arguments, &own, why) && report_checks(arguments, &fitted, why);
+    ok = ok && trace_fit(own.recording, fitted.share, 0, &profile, why);
+    if (ok && path != NULL && (ok = output_open(path, &output, why))) {
+        trace_profile_write(&profile, false, output.file);
+        ok = output_commit(&output, why);
+    }
+    ok = ok && report_recording(arguments, &own, why) && report_checks(arguments, &fitted, why);
     trace_profile_release(&profile);
     trace_close(own.recording);
     return ok;

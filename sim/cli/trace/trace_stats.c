@@ -38,19 +38,6 @@ static bool has_others(const struct trace *trace)
 
 enum { DIGITS = 6 };
 
-static void put_head_stats(const struct trace *trace, const struct trace_stats *stats,
-                           uint32_t head, struct json_writer *json)
-{
-    uint32_t kv_heads = trace_header(trace)->kv_heads;
-    json_begin(json, NULL, '{');
-    json_put(json, "layer", "%u", trace_model_layer(trace, head / kv_heads));
-    json_put(json, "head", "%u", head % kv_heads);
-    for (int f = 0; f < TRACE_FIGURES; f++) {
-        json_put_number(json, trace_figures[f].name, stats->figures[f][head], DIGITS);
-    }
-    json_end(json, '}');
-}
-
 static void stats_command_print_json(const struct trace *trace,
                                      const struct stats_command_measured *measured)
 {
@@ -73,7 +60,14 @@ static void stats_command_print_json(const struct trace *trace,
     json_put_number(&json, "alike", has_others(trace) ? locality->alike : (double)NAN, DIGITS);
     json_begin(&json, "heads", '[');
     for (uint32_t head = 0; head < stats->heads; head++) {
-        put_head_stats(trace, stats, head, &json);
+        uint32_t kv_heads = trace_header(trace)->kv_heads;
+        json_begin(&json, NULL, '{');
+        json_put(&json, "layer", "%u", trace_model_layer(trace, head / kv_heads));
+        json_put(&json, "head", "%u", head % kv_heads);
+        for (int f = 0; f < TRACE_FIGURES; f++) {
+            json_put_number(&json, trace_figures[f].name, stats->figures[f][head], DIGITS);
+        }
+        json_end(&json, '}');
     }
     json_end(&json, ']');
     json_end(&json, '}');
@@ -81,23 +75,6 @@ static void stats_command_print_json(const struct trace *trace,
 }
 
 /* ---- table ---- */
-
-static struct frame *stats_command_figures_frame(const struct trace_stats *stats, struct error *why)
-{
-    static const struct frame_column columns[] = {
-        {.title = "figure"},
-        {.title = "mean", .unit = UNIT_COUNT, .decimals = 3},
-        {.title = "what it is", .wrap = true},
-    };
-    struct frame *frame = frame_create(columns, 3, why);
-    for (int f = 0; f < TRACE_FIGURES; f++) {
-        frame_row(frame);
-        frame_text(frame, 0, trace_figures[f].name);
-        frame_number(frame, 1, stats->overall[f]);
-        frame_text(frame, 2, trace_figures[f].summary);
-    }
-    return frame;
-}
 
 static void print_locality(const struct trace *trace, const struct fit_locality *locality)
 {
@@ -122,7 +99,18 @@ static bool stats_command_print_table(const struct trace *trace,
     const struct trace_header *header = trace_header(trace);
     char chosen[LAYER_CHOICE_TEXT];
     layer_choice_write(choice, trace, chosen);
-    struct frame *frame = stats_command_figures_frame(stats, why);
+    static const struct frame_column columns[] = {
+        {.title = "figure"},
+        {.title = "mean", .unit = UNIT_COUNT, .decimals = 3},
+        {.title = "what it is", .wrap = true},
+    };
+    struct frame *frame = frame_create(columns, 3, why);
+    for (int f = 0; f < TRACE_FIGURES; f++) {
+        frame_row(frame);
+        frame_text(frame, 0, trace_figures[f].name);
+        frame_number(frame, 1, stats->overall[f]);
+        frame_text(frame, 2, trace_figures[f].summary);
+    }
     printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
            " last: means over steps and heads\n\n",
            trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
