@@ -725,9 +725,9 @@ bool server_router_read(struct server_text *said, const char *line)
     while (shell_word(&rest, word, sizeof word)) {
         const char *given = is_option(word) ? split_option(word) : NULL;
         if (strcmp(word, "worker_urls") == 0) {
-            said->copies_line = said->line;
-            for (said->copies = given != NULL; next_value(&rest, value, sizeof value);) {
-                said->copies++;
+            said->urls_line = said->line;
+            for (said->urls = given != NULL; next_value(&rest, value, sizeof value);) {
+                said->urls++;
             }
         }
         snprintf(name, sizeof name, "router_%s", word); /* as a server has it that starts one */

@@ -87,6 +87,13 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     if (!server_engine_canonical(name, version, sizeof version)) {
         return false;
     }
+    size_t index = (size_t)(program - said->programs), own = strlen(program->file);
+    if (strncmp(engine->value, program->file, own) == 0 && strcmp(engine->value, version) != 0) {
+        server_text_pass(said, engine->said, "another version follows, which counts");
+    }
+    if (index < WORDED_PROGRAMS) {
+        snprintf(said->worded[index].stated, sizeof said->worded->stated, "%s", version + own + 1);
+    }
     snprintf(engine->value, sizeof engine->value, "%s", version);
     snprintf(engine->said, sizeof engine->said, "version %s", version + strlen(program->file) + 1);
     engine->line = said->line;
@@ -146,16 +153,17 @@ static void read_worded(struct server_text *said, const struct server_program *p
     size_t index = (size_t)(program - said->programs);
     const char *name = program->file, *version = NULL;
     struct server_worded *worded = &said->worded[index];
-    for (const char *at = line;
-         index < WORDED_PROGRAMS && version == NULL && (at = strcasestr(at, name)) != NULL; at++) {
+    for (const char *at = line; index < WORDED_PROGRAMS && (at = strcasestr(at, name)) != NULL;
+         at++) {
         bool apart =
             at == line || (!isalnum((unsigned char)at[-1]) && strchr("-_./", at[-1]) == NULL);
         version = apart ? behind_words(at, name) : NULL;
-    }
-    if (version != NULL) {
-        char *to = worded->line == 0 ? worded->version : worded->other;
-        snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."), version);
-        worded->line = worded->line == 0 ? said->line : worded->line;
+        if (version != NULL) {
+            char *to = worded->line == 0 ? worded->version : worded->other;
+            snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."),
+                     version);
+            worded->line = worded->line == 0 ? said->line : worded->line;
+        }
     }
 }
 
@@ -590,6 +598,8 @@ void server_text_read_container(struct server_text *said, const struct manifest_
         server_command_second(said, before.command_line, said->command_line);
     } else if (second || !found) {
         before.refused = said->refused;
+        before.urls = said->urls;
+        before.urls_line = said->urls_line;
         *said = before;
     }
     if (found && at->replicas != NULL && !server_text_overrides(said, "replicas") &&
@@ -881,6 +891,12 @@ static bool complete_program(struct server_text *said, struct stated_key *all, s
         set(&all[STATED_SYSTEM], &own, program->system);
     }
     size_t index = (size_t)(program - said->programs);
+    if (strncmp(all[STATED_ENGINE].value, program->file, strlen(program->file)) != 0) {
+        all[STATED_ENGINE].value[0] = '\0'; /* another program's */
+        said->line = 0;
+        server_text_state_version(said, program,
+                                  index < WORDED_PROGRAMS ? said->worded[index].stated : NULL);
+    }
     if (all[STATED_ENGINE].value[0] == '\0' && index < WORDED_PROGRAMS) {
         const struct server_worded *worded = &said->worded[index];
         said->line = worded->line;
@@ -925,6 +941,8 @@ static bool stated_complete(struct server_text *said, struct error *why)
     if (said->program->ranks_in_tensor) {
         complete_ranks(said, all);
     }
+    said->copies_line = said->urls > said->copies ? said->urls_line : said->copies_line;
+    said->copies = said->urls > said->copies ? said->urls : said->copies;
     if (said->copies > 1) { /* of a server that may be several itself */
         const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
         uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);

@@ -148,6 +148,8 @@ struct server_text {
     struct server_job job;
     uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
+    uint64_t urls; /* behind a router */
+    int urls_line;
     struct server_rank {
         int rank, line;
     } ranks
@@ -161,7 +163,8 @@ struct server_text {
     double pools[STRAYS]; /* of a log's processes, those that differ */
     struct server_worded {
         char version[16],
-            other[16]; /* the first that a line states in words, and the last; "": none */
+            other[16],  /* the first that a line states in words, and the last; "": none */
+            stated[16]; /* the last in another way */
         int line;
     } worded[WORDED_PROGRAMS]; /* of each program */
 };

@@ -693,6 +693,11 @@ static const struct {
     {"and as much as it has", "x.sh",
      "docker run --memory=64g vllm/vllm-openai:v0.20.0 m --kv-offloading-size 64\n",
      "model=m system=vllm-offload engine=vllm-0.20 host_memory=64GiB"},
+    {"servers behind a router in a container", "x.yaml",
+     "services:\n  r: {image: lmsysorg/sgl-model-gateway, command: python -m sglang_router.launch_router "
+     "--worker-urls http://a:1 http://b:1}\n"
+     "  a: {image: 'lmsysorg/sglang:v0.5.9', command: python -m sglang.launch_server --model-path m}\n",
+     "model=m system=sglang engine=sglang-0.5.9 replicas=2 routing=prefix-load"},
     {"as much as a limit of Kubernetes has", "x.yaml",
      "a:\n- " IMAGE
      "\n  args: [m, --kv-offloading-size, '30']\n  resources: {limits: {memory: 32G, nvidia.com/gpu: '1'}}\n",
