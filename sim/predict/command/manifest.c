@@ -337,7 +337,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
 }
 
 /* `within`: it stands in a text, whose other parts are none. */
-static bool read_documents(struct server_text *said, const char *text, bool within,
+static bool read_manifests(struct server_text *said, const char *text, bool within,
                            struct error *why)
 {
     struct visitor visitor = {.said = said};
@@ -364,7 +364,7 @@ static bool read_documents(struct server_text *said, const char *text, bool with
 
 bool manifest_read(struct server_text *said, const char *text, struct error *why)
 {
-    return read_documents(said, text, false, why);
+    return read_manifests(said, text, false, why);
 }
 
 /* Is the text between the two like a manifest that starts something? */
@@ -397,7 +397,7 @@ bool manifest_read_within(struct server_text *said, char *text, struct error *wh
                 memmove(lines - 1, lines, strlen(lines) + 1);
                 lines--;
             }
-            good = alone != NULL && read_documents(said, alone, true, why);
+            good = alone != NULL && read_manifests(said, alone, true, why);
             free(alone);
             for (char *at = body; said->command_line != before && at < close; at++) {
                 *at = *at == '\n' ? '\n' : ' '; /* read */

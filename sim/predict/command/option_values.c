@@ -113,7 +113,7 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
 static const char between[] = " ... "; /* "A ... B" in a log replaces what was said before */
 
 /* Pools of a log that differ are those of several processes. */
-static void note_pool(struct server_text *said, double tokens)
+static void note_worker_pool(struct server_text *said, double tokens)
 {
     struct server_rank *rank = &said->ranks[STATED_REPLICAS];
     int place = 0;
@@ -138,7 +138,7 @@ static void put(const struct server_option *option, const char *name, const char
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
     if (pool && key == pools && strchr(option->name, ' ') != NULL) {
-        note_pool(said, strtod(text, NULL));
+        note_worker_pool(said, strtod(text, NULL));
     }
     /* Drafts are loaded later, and have less. */
     const struct stated_key *all = said->keys.all;
