@@ -303,7 +303,7 @@ static void note_ranks(struct server_text *said, const char *line)
     }
     snprintf(head, sizeof head, "%s", line);
     head[strcspn(head, "]")] = '\0';
-    if (strstr(head, " pid=") == NULL && fnmatch("[[]20[0-9][0-9]-*", head, 0) != 0) {
+    if (!log_line_begins(said, line)) {
         return;
     }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {

@@ -256,6 +256,9 @@ void server_text_pass_over(struct server_text *said, const struct server_option 
  * line taken out: another text in the place of this one, which is freed, or itself. */
 char *log_unwrapped(const struct server_text *said, char *text);
 
+/* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
+bool log_line_begins(const struct server_text *said, const char *line);
+
 /* Take all settings of a line of a log. An option that a command may not have is refused if it is
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);

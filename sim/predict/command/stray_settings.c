@@ -14,9 +14,8 @@
 /* ---- lines ------------------------------------------------------------------------------- */
 
 #define WORDS(words) "(^|[[:space:](])(" words ")[,.:;)?!]*([[:space:]]|$)"
-enum { LINE_LOG, LINE_SHELL, LINE_COMMAND, LINE_PROSE, LINE_ADVICE, LINES };
+enum { LINE_SHELL, LINE_COMMAND, LINE_PROSE, LINE_ADVICE, LINES };
 static const char *const line_patterns[LINES] = {
-    [LINE_LOG] = "\\.py:|INFO|WARN|DEBUG|ERROR|^\\[20[0-9][0-9]-",
     [LINE_SHELL] = "^(if [[(!]|(then|else|elif|do|export|local|readonly|declare|eval|exec) |set "
                    "-|[A-Za-z_][A-Za-z_0-9]*=)",
     /* Another program's: it begins with a plain word and has options. */
@@ -122,12 +121,12 @@ struct stray_line {
     bool log, shell, prose, passed, advised;
 };
 
-static void read_line(struct stray_line *in)
+static void read_line(const struct server_text *said, struct stray_line *in)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, compile_kinds);
     in->end = in->line + strlen(in->line);
-    in->log = is_of_kind(LINE_LOG, in->line, in->end);
+    in->log = strstr(in->line, ".py:") != NULL || log_line_begins(said, in->line);
     in->shell = !in->log && is_of_kind(LINE_SHELL, in->line, in->end);
     in->prose = !in->log && !in->shell && is_of_kind(LINE_PROSE, in->line, in->end);
     bool command =
@@ -140,11 +139,12 @@ static void read_line(struct stray_line *in)
 
 /* What the setting at `word`, behind all earlier ones of the line, is; `bare`: without dashes, and `named` as
  * above. */
-static enum stray_kind kind_of(struct stray_line *in, const char *word, bool bare, bool named)
+static enum stray_kind kind_of(const struct server_text *said, struct stray_line *in,
+                               const char *word, bool bare, bool named)
 {
     const char *before = in->from;
     if (before == NULL) {
-        read_line(in);
+        read_line(said, in);
         in->from = in->line;
         in->stop = strstr(in->line, ". ");
     }
@@ -222,7 +222,7 @@ void stray_settings_find(struct server_text *said, const char *line)
             if (found.option != NULL) {
                 server_setting_copy(after, found.value, sizeof found.value);
                 found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
-                found.kind = kind_of(&in, word, name == word, named);
+                found.kind = kind_of(said, &in, word, name == word, named);
                 keep_stray(said, found, named, before == '`');
             }
         }

@@ -1,6 +1,6 @@
-/* Lines of a log that a terminal or an editor wrapped become whole again.
+/* How a log's line begins; and lines that a terminal or an editor wrapped, which become whole again.
  *
- * A log's line begins with a level, a process or a date. What follows it up to the next one is the rest of it if
+ * What follows a log's line up to the next one is the rest of it if
  * the text was wrapped: at the largest width exactly, within words, too (a terminal), or where the next word had
  * no room (an editor). A text with a single break was wrapped if settings follow the break; before other
  * words, the break may be the author's. */
@@ -14,24 +14,33 @@
 
 enum { NARROWEST = 40, WIDEST = 600 }; /* columns */
 
-static bool begins_log_line(const struct server_text *said, const char *line)
+/* Has the text one of the marks of settings, whose last blank may be its end; or does it begin with one? */
+static bool has_mark(const struct server_text *said, const char *from, size_t size, bool begins)
+{
+    bool has = false;
+    for (const struct server_program *of = said->programs; of->file != NULL; of++) {
+        for (size_t i = 0; !has && of->logs != NULL && i < of->logs->count; i++) {
+            const char *mark = of->logs->children[i]->text;
+            size_t length = strlen(mark), blank = mark[length - 1] == ' ';
+            has = begins ? *mark != ' ' && strncmp(from, mark, length) == 0
+                         : memmem(from, size, mark, length - blank) != NULL;
+        }
+    }
+    return has;
+}
+
+bool log_line_begins(const struct server_text *said, const char *line)
 {
     static const char *const levels[] = {"INFO", "WARN", "ERROR", "DEBUG"};
     char head[100];
     snprintf(head, sizeof head, "%.*s", (int)strcspn(line, "\n"), line);
-    bool begins = fnmatch("(* pid=*", head, 0) == 0 || fnmatch("[[]20[0-9][0-9]-*", head, 0) == 0;
+    bool begins = (head[0] == '(' && strstr(head, " pid=") != NULL) ||
+                  fnmatch("[[]20[0-9][0-9]-*", head, 0) == 0;
     for (size_t i = 0; !begins && i < sizeof levels / sizeof *levels; i++) {
         const char *at = strstr(head, levels[i]), *end = at != NULL ? strpbrk(at, " :") : NULL;
         begins = end != NULL && end - at <= 7 && (at == head || strchr(" \"", at[-1]) != NULL);
     }
-    for (const struct server_program *of = said->programs; !begins && of->file != NULL; of++) {
-        const struct node *logs = of->logs; /* without what stands before it */
-        for (size_t j = 0; !begins && logs != NULL && j < logs->count; j++) {
-            const char *mark = logs->children[j]->text;
-            begins = *mark != ' ' && strncmp(head, mark, strlen(mark)) == 0;
-        }
-    }
-    return begins;
+    return begins || has_mark(said, head, 0, true);
 }
 
 /* Do settings of a list go on in the line behind `last`, "e=None, max_seq_len=5" or "alse)"? Their blanks stand
@@ -55,27 +64,12 @@ static bool continues_list(const struct server_text *said, char last, const char
     return !apart && (*at == '=' || (line[word] != '\0' && strchr(",)}]=", line[word]) != NULL));
 }
 
-/* Has the text one of the marks of settings, whose last blank may be its end? */
-static bool has_mark(const struct server_text *said, const char *from, const char *to)
-{
-    bool has = false;
-    for (const struct server_program *of = said->programs; of->file != NULL; of++) {
-        const struct node *logs = of->logs;
-        for (size_t j = 0; !has && logs != NULL && j < logs->count; j++) {
-            const char *mark = logs->children[j]->text;
-            size_t length = strlen(mark);
-            length -= mark[length - 1] == ' ';
-            has = memmem(from, (size_t)(to - from), mark, length) != NULL;
-        }
-    }
-    return has;
-}
-
 /* A line of the text. Columns are characters of UTF-8; a terminal's colours take none. */
 struct text_line {
-    const char *line, *next, *unmarked; /* the log's line from where no mark was sought yet */
-    size_t length, columns, first;      /* those of the first line of a log's */
-    bool of_log, more, marked; /* it is one's, which may go on in the next; it has a mark */
+    const char *line, *next,
+        *unmarked;                 /* the log's line from where no mark was found yet, or NULL */
+    size_t length, columns, first; /* those of the first line of a log's */
+    bool of_log, more;             /* it is one's, which may go on in the next */
 };
 
 static bool next_text_line(const struct server_text *said, struct text_line *at)
@@ -91,9 +85,8 @@ static bool next_text_line(const struct server_text *said, struct text_line *at)
     at->next = line + at->length + (line[at->length] == '\n');
     at->first = at->more ? at->first : at->columns;
     at->unmarked = at->more ? at->unmarked : line;
-    at->marked = at->more && at->marked;
-    at->of_log = at->more || begins_log_line(said, line);
-    at->more = at->of_log && strchr("\n", *at->next) == NULL && !begins_log_line(said, at->next);
+    at->of_log = at->more || log_line_begins(said, line);
+    at->more = at->of_log && strchr("\n", *at->next) == NULL && !log_line_begins(said, at->next);
     return *line != '\0';
 }
 
@@ -103,22 +96,26 @@ struct wraps {
     bool hard, soft; /* at the width, in words, too; where the next word had no room */
 };
 
+static bool has_room(const struct text_line *at, const struct wraps *wraps)
+{
+    return at->columns + 1 + strcspn(at->next, " \n") <= wraps->width;
+}
+
 /* Does the line go on in the next, and (`word`) maybe within a word? */
 static bool joins(const struct server_text *said, const struct wraps *wraps, struct text_line *at,
                   bool *word)
 {
-    bool room = at->columns + 1 + strcspn(at->next, " \n") <= wraps->width;
     char last = at->length > 0 ? at->line[at->length - 1] : ' ';
     *word = at->columns == (wraps->hard ? wraps->width : at->first) && last != ':' &&
             (last != ',' || isdigit((unsigned char)*at->next));
     bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next);
-    if (list && !at->marked) {
-        at->marked = has_mark(said, at->unmarked, at->line + at->length);
-        at->unmarked = at->next; /* no mark has a line's end in it */
+    if (list && at->unmarked != NULL) {
+        size_t size = (size_t)(at->line + at->length - at->unmarked);
+        at->unmarked = has_mark(said, at->unmarked, size, false) ? NULL : at->next;
     }
-    list = list && at->marked;
     return at->more &&
-           (list || (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !room));
+           ((list && at->unmarked == NULL) ||
+            (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !has_room(at, wraps)));
 }
 
 char *log_unwrapped(const struct server_text *said, char *text)
@@ -131,7 +128,7 @@ char *log_unwrapped(const struct server_text *said, char *text)
     }
     for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
         breaks += at.more;
-        roomy += at.more && at.columns + 1 + strcspn(at.next, " \n") <= wraps.width;
+        roomy += at.more && has_room(&at, &wraps);
         full += at.more && at.columns + 1 >= wraps.width;
     }
     bool wide = wraps.width >= NARROWEST && wraps.width <= WIDEST && breaks - roomy > 1;
