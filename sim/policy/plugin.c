@@ -249,10 +249,7 @@ static bool plugin_file_check(const char *path, uint64_t *hash, struct error *wh
 {
     size_t size;
     FILE *file = regular_open(path, why);
-    if (file == NULL) {
-        return false;
-    }
-    char *bytes = node_stream(file, path, PLUGIN_FILE_MOST, &size, why);
+    char *bytes = file != NULL ? node_stream(file, path, PLUGIN_FILE_MOST, &size, why) : NULL;
     bool good = bytes != NULL &&
                 (plugin_file_is_whole(bytes, size) || error_set(why, path, 0, "is truncated"));
     if (good) {
@@ -260,7 +257,9 @@ static bool plugin_file_check(const char *path, uint64_t *hash, struct error *wh
         *hash += *hash == 0;
     }
     free(bytes);
-    fclose(file);
+    if (file != NULL) {
+        fclose(file);
+    }
     return good;
 }
 
@@ -307,15 +306,6 @@ static bool plugin_is_word(const char *text)
     return length > 0 && length <= 32;
 }
 
-/* Text without line breaks or other control characters. */
-static bool is_line(const char *text)
-{
-    while (text != NULL && *text != '\0' && !iscntrl((unsigned char)*text)) {
-        text++;
-    }
-    return text != NULL && *text == '\0';
-}
-
 static bool take_params(struct plugin *plugin, const char *file, int line, struct error *why)
 {
     const struct spillway_param *given = plugin->api->params;
@@ -346,7 +336,11 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
         return error_expect(why, "ABI %d: build it with the header of this program",
                             SPILLWAY_POLICY_ABI);
     }
-    if (!plugin_is_word(api->name) || !is_line(api->summary) || api->create == NULL ||
+    const char *end = api->summary; /* without line breaks or other control characters */
+    while (end != NULL && *end != '\0' && !iscntrl((unsigned char)*end)) {
+        end++;
+    }
+    if (!plugin_is_word(api->name) || end == NULL || *end != '\0' || api->create == NULL ||
         api->access == NULL || api->destroy == NULL) {
         error_set(why, file, line, "policy '%s' has an incomplete or invalid description",
                   plugin->name);

@@ -53,10 +53,10 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
     return row < 0 ? NULL : row < ROWS ? policies[row] : plugin_find(name, file, line, why);
 }
 
-/* Copy `given`, or the defaults, into `values`; refuse a value out of range. */
-static bool policy_take_values(const struct policy_kind *kind, const double *given, double *values,
-                               struct error *why)
+struct policy *policy_create(const struct policy_kind *kind, const double *given,
+                             const struct policy_env *env, struct error *why)
 {
+    double values[POLICY_MOST_PARAMS];
     const struct policy_param *param = kind->params;
     for (size_t i = 0; param && param[i].name; i++) {
         assert(i < POLICY_MOST_PARAMS);
@@ -64,18 +64,9 @@ static bool policy_take_values(const struct policy_kind *kind, const double *giv
         if (!(values[i] >= param[i].least && values[i] <= param[i].most)) {
             error_usage(why, NULL, 0, "parameter '%s' is %g, out of range for policy '%s'",
                         param[i].name, values[i], kind->name);
-            return error_expect(why, "%g ... %g", param[i].least, param[i].most);
+            error_expect(why, "%g ... %g", param[i].least, param[i].most);
+            return NULL;
         }
-    }
-    return true;
-}
-
-struct policy *policy_create(const struct policy_kind *kind, const double *given,
-                             const struct policy_env *env, struct error *why)
-{
-    double values[POLICY_MOST_PARAMS];
-    if (!policy_take_values(kind, given, values, why)) {
-        return NULL;
     }
     if (env->capacity > env->blocks) {
         error_set(why, NULL, 0, "the cache has room for %u blocks, but there are only %u",
@@ -136,23 +127,6 @@ void policy_destroy(struct policy *policy)
 
 /* A policy and its parameters as text, the same in a scenario and on the command line. */
 
-static bool read_param(const struct node *policy, const struct policy_param *param, double *value,
-                       struct error *why)
-{
-    *value = param->value;
-    const struct node *given = node_get(policy, param->name);
-    bool percent = given != NULL && given->kind == NODE_SCALAR && strchr(given->text, '%') != NULL;
-    enum unit unit = percent && param->most <= 1 ? UNIT_SHARE : UNIT_COUNT; /* 80% is 0.8 */
-    if (!node_quantity(policy, param->name, unit, value, why)) {
-        return false;
-    }
-    if (*value < param->least || *value > param->most) {
-        node_key_error(policy, param->name, why, "'%s' is out of range", param->name);
-        return error_expect(why, "%g to %g", param->least, param->most);
-    }
-    return true;
-}
-
 bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,
                  struct error *why)
 {
@@ -172,8 +146,18 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
     for (size_t i = 0; params != NULL && params[i].name != NULL; i++) {
         assert(i < POLICY_MOST_PARAMS);
         keys[i + 1] = params[i].name;
-        if (!read_param(node, &params[i], &values[i], why)) {
+        const struct policy_param *param = &params[i];
+        const struct node *given = node_get(node, param->name);
+        bool percent =
+            given != NULL && given->kind == NODE_SCALAR && strchr(given->text, '%') != NULL;
+        enum unit unit = percent && param->most <= 1 ? UNIT_SHARE : UNIT_COUNT; /* 80% is 0.8 */
+        values[i] = param->value;
+        if (!node_quantity(node, param->name, unit, &values[i], why)) {
             return false;
+        }
+        if (values[i] < param->least || values[i] > param->most) {
+            node_key_error(node, param->name, why, "'%s' is out of range", param->name);
+            return error_expect(why, "%g to %g", param->least, param->most);
         }
     }
     return node->kind != NODE_MAP || node_check_keys(node, NAMES(keys), "policy", why);

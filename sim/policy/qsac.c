@@ -47,28 +47,12 @@ struct qsac {
     bool minimum; /* is the aggregate, not the harmonic mean */
     double threshold;
     double *weight;        /* [query_heads] importance; equal weights if all are 0 */
-    double *cosine;        /* [tokens][query_heads] scratch */
     int8_t *label;         /* [query_heads][head_dim] */
     double *label_squared; /* [query_heads] squared length */
     bool labelled;
     uint32_t *set; /* [held] the set as fetched */
     bool *in_set;  /* [blocks] */
 };
-
-/* One number for the cosines of `count` queries. */
-static double qsac_aggregate(const struct qsac *qsac, uint32_t count)
-{
-    double weights = 0, inverse = 0, least = 1;
-    for (uint32_t j = 0; j < count; j++) {
-        double weight = qsac->minimum ? 1 : qsac->weight[j % qsac->query_heads];
-        if (weight > 0) {
-            least = fmin(least, qsac->cosine[j]);
-            weights += weight;
-            inverse += weight / qsac->cosine[j];
-        }
-    }
-    return qsac->minimum || least <= 0 ? least : weights / inverse;
-}
 
 bool qsac_weighs_kv_heads(const double *values)
 {
@@ -91,20 +75,6 @@ double qsac_threshold(const double *values, double importance)
     const double pi = acos(-1.0);
     double share = pow(importance, values[POWER]);
     return cos(share * acos(values[ETA]) + (1 - share) * pi);
-}
-
-/* Compute the weights of the query heads and the group's threshold from their importances. */
-static void take_importance(struct qsac *qsac, const struct policy_env *env)
-{
-    double sum = 0;
-    for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        sum += qsac->weight[j] = env->importance ? (double)env->importance[j] : 1.0;
-    }
-    for (uint32_t j = 0; sum == 0 && j < qsac->query_heads; j++) {
-        qsac->weight[j] = 1;
-    }
-    qsac->threshold = qsac_threshold(env->values, env->kv_importance ? (double)*env->kv_importance
-                                                                     : sum / qsac->query_heads);
 }
 
 static bool qsac_check(const struct policy_env *env, struct error *why)
@@ -141,16 +111,20 @@ static bool qsac_init(struct policy *policy, const struct policy_env *env, struc
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
     qsac->minimum = env->values[AGGREGATE] == 1;
-    size_t queries = (size_t)qsac->tokens * heads;
     qsac->weight = arrays_add(&policy->arrays, heads, sizeof *qsac->weight, why);
-    qsac->cosine = arrays_add(&policy->arrays, queries, sizeof *qsac->cosine, why);
     qsac->label = arrays_add(&policy->arrays, (size_t)heads * env->head_dim, 1, why);
     qsac->label_squared = arrays_add(&policy->arrays, heads, sizeof *qsac->label_squared, why);
     qsac->set = arrays_add(&policy->arrays, env->capacity, sizeof *qsac->set, why);
     qsac->in_set = arrays_add(&policy->arrays, env->blocks, sizeof *qsac->in_set, why);
-    if (!policy->arrays.failed) {
-        take_importance(qsac, env);
+    double sum = 0; /* of the weights: importances, or equal ones if all are 0 */
+    for (uint32_t j = 0; !policy->arrays.failed && j < heads; j++) {
+        sum += qsac->weight[j] = env->importance ? (double)env->importance[j] : 1.0;
     }
+    for (uint32_t j = 0; !policy->arrays.failed && sum == 0 && j < heads; j++) {
+        qsac->weight[j] = 1;
+    }
+    qsac->threshold =
+        qsac_threshold(env->values, env->kv_importance ? (double)*env->kv_importance : sum / heads);
     return true;
 }
 
@@ -160,15 +134,6 @@ static const int8_t *qsac_query_of(const struct demand *demand, uint32_t j)
     return demand->query + (size_t)j * demand->query_stride * demand->head_dim;
 }
 
-/* Cosine of query and label; the scales cancel. A null vector is similar to nothing. */
-static double label_cosine(const struct qsac *qsac, const int8_t *query, uint32_t j)
-{
-    uint32_t dim = qsac->head_dim;
-    double squared = trace_dot(query, query, dim) * qsac->label_squared[j];
-    double product = trace_dot(query, qsac->label + (size_t)j * dim, dim);
-    return squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
-}
-
 /* The demands of the tokens: of one, its own. */
 static const struct demand *tokens_of(const struct demand *demand, uint32_t *count)
 {
@@ -176,36 +141,35 @@ static const struct demand *tokens_of(const struct demand *demand, uint32_t *cou
     return demand->member_count > 0 ? demand->members : demand;
 }
 
+/* Compare all queries with their labels: one number for their cosines, in which scales cancel. A null vector is
+ * similar to nothing. */
 static bool labels_match(struct qsac *qsac, const struct demand *demand)
 {
-    uint32_t tokens, heads = qsac->query_heads;
+    uint32_t tokens, heads = qsac->query_heads, dim = qsac->head_dim;
     const struct demand *token = tokens_of(demand, &tokens);
-    if (!qsac->labelled) {
-        return false;
+    double weights = 0, inverse = 0, least = 1;
+    for (uint32_t i = 0; qsac->labelled && i < tokens * heads; i++) {
+        uint32_t j = i % heads;
+        double weight = qsac->minimum ? 1 : qsac->weight[j];
+        if (weight > 0) {
+            const int8_t *query = qsac_query_of(&token[i / heads], j);
+            double squared = trace_dot(query, query, dim) * qsac->label_squared[j];
+            double product = trace_dot(query, qsac->label + (size_t)j * dim, dim);
+            double cosine = squared > 0 ? fmax(product / sqrt(squared), -1) : 0;
+            least = fmin(least, cosine);
+            weights += weight;
+            inverse += weight / cosine;
+        }
     }
-    for (uint32_t i = 0; i < tokens * heads; i++) {
-        qsac->cosine[i] =
-            label_cosine(qsac, qsac_query_of(&token[i / heads], i % heads), i % heads);
-    }
-    return qsac_aggregate(qsac, tokens * heads) >= qsac->threshold;
-}
-
-static void labels_set(struct qsac *qsac, const struct demand *demand)
-{
-    uint32_t tokens;
-    for (uint32_t j = 0; j < qsac->query_heads; j++) {
-        const int8_t *query = qsac_query_of(tokens_of(demand, &tokens), j);
-        memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
-        qsac->label_squared[j] = trace_dot(query, query, qsac->head_dim);
-    }
-    qsac->labelled = true;
+    return qsac->labelled &&
+           (qsac->minimum || least <= 0 ? least : weights / inverse) >= qsac->threshold;
 }
 
 static void qsac_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     struct qsac *qsac = (struct qsac *)policy;
     uint32_t tokens, before = policy->held;
-    tokens_of(demand, &tokens);
+    const struct demand *first = tokens_of(demand, &tokens);
     assert((demand->wanted <= qsac->base.capacity || tokens > 1) && tokens <= qsac->tokens &&
            demand->query_heads == qsac->query_heads);
     outcome->lookups = tokens * qsac->query_heads;
@@ -216,7 +180,12 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
         outcome->members = demand_members_attended(demand, qsac->in_set, policy->held);
         return;
     }
-    labels_set(qsac, demand);
+    for (uint32_t j = 0; j < qsac->query_heads; j++) {
+        const int8_t *query = qsac_query_of(first, j);
+        memcpy(qsac->label + (size_t)j * qsac->head_dim, query, qsac->head_dim);
+        qsac->label_squared[j] = trace_dot(query, query, qsac->head_dim);
+    }
+    qsac->labelled = true;
     for (uint32_t i = 0; i < qsac->base.held; i++) {
         qsac->in_set[qsac->set[i]] = false;
     }

@@ -41,57 +41,28 @@ static inline bool s3fifo_touch(struct policy *policy, uint32_t block)
     return held;
 }
 
-static void s3fifo_remember(struct s3fifo *s3fifo, uint32_t block)
-{
-    struct queues *queues = &s3fifo->queues;
-    if (s3fifo->ghosts == 0) {
-        return;
-    }
-    if (queue_count(queues, GHOST) == s3fifo->ghosts) {
-        queue_pop(queues, GHOST);
-    }
-    queue_push(queues, GHOST, block);
-}
-
-/* Go through SMALL, oldest first, until a block is evicted or SMALL is empty. */
-static void s3fifo_evict_small(struct s3fifo *s3fifo)
-{
-    struct queues *queues = &s3fifo->queues;
-    while (queue_count(queues, SMALL) > 0) {
-        uint32_t block = queue_pop(queues, SMALL);
-        if (s3fifo->count[block] < COUNT_MOVES) {
-            s3fifo_remember(s3fifo, block);
-            s3fifo->base.held--;
-            return;
-        }
-        s3fifo->count[block] = 0;
-        queue_push(queues, MAIN, block);
-        s3fifo->moved++;
-    }
-}
-
-static void s3fifo_evict_main(struct s3fifo *s3fifo)
-{
-    struct queues *queues = &s3fifo->queues;
-    uint32_t block = queue_pop(queues, MAIN);
-    while (s3fifo->count[block] > 0) {
-        s3fifo->count[block]--;
-        queue_push(queues, MAIN, block);
-        s3fifo->moved++;
-        block = queue_pop(queues, MAIN);
-    }
-    s3fifo->base.held--;
-}
-
+/* Evict a block if the cache is full: from MAIN if that is too large, else from SMALL, oldest first; if all of
+ * SMALL moves on, from MAIN after all. */
 static void s3fifo_make_room(struct s3fifo *s3fifo)
 {
-    const struct queues *queues = &s3fifo->queues;
+    struct queues *queues = &s3fifo->queues;
     uint32_t main = s3fifo->base.capacity - s3fifo->small;
+    bool small = queue_count(queues, MAIN) <= main;
     while (s3fifo->base.held == s3fifo->base.capacity) {
-        if (queue_count(queues, MAIN) > main || queue_count(queues, SMALL) == 0) {
-            s3fifo_evict_main(s3fifo);
-        } else {
-            s3fifo_evict_small(s3fifo);
+        small = small && queue_count(queues, SMALL) > 0;
+        uint32_t block = queue_pop(queues, small ? SMALL : MAIN);
+        if (s3fifo->count[block] >= (small ? COUNT_MOVES : 1)) {
+            s3fifo->count[block] = small ? 0 : (uint16_t)(s3fifo->count[block] - 1);
+            queue_push(queues, MAIN, block);
+            s3fifo->moved++;
+            continue;
+        }
+        s3fifo->base.held--;
+        if (small && s3fifo->ghosts > 0) { /* remembered */
+            if (queue_count(queues, GHOST) == s3fifo->ghosts) {
+                queue_pop(queues, GHOST);
+            }
+            queue_push(queues, GHOST, block);
         }
     }
 }

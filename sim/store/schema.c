@@ -210,19 +210,6 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
     return column != NULL ? column->name : field != NULL ? field->name : NULL;
 }
 
-/* All columns of a table as `what` says (schema_sql()). */
-static void write_columns(const struct schema_table *table, char what, FILE *out)
-{
-    const char *name, *type;
-    for (size_t i = 0; (name = schema_column(table, i, &type)) != NULL; i++) {
-        fputs(i == 0 ? "" : what == 'w' ? " AND " : ", ", out);
-        fprintf(out, what == 'v' ? "?" : what == 'w' ? "%s IS ?%zu" : "%s", name, i + 1);
-        if (what == 'd') {
-            fprintf(out, " %s", type);
-        }
-    }
-}
-
 char *schema_sql(const struct schema_table *table, const char *format, struct error *why)
 {
     struct text_file file;
@@ -233,7 +220,12 @@ char *schema_sql(const struct schema_table *table, const char *format, struct er
         } else if (*++at == 't' || *at == 'k') {
             fputs(*at == 't' ? table->name : table->key, file.out);
         } else {
-            write_columns(table, *at, file.out);
+            const char *name, *type; /* of all columns */
+            for (size_t i = 0; (name = schema_column(table, i, &type)) != NULL; i++) {
+                fputs(i == 0 ? "" : *at == 'w' ? " AND " : ", ", file.out);
+                fprintf(file.out, *at == 'v' ? "?" : *at == 'w' ? "%s IS ?%zu" : "%s", name, i + 1);
+                fprintf(file.out, *at == 'd' ? " %s" : "", type);
+            }
         }
     }
     return text_close(&file, good, why);
@@ -253,44 +245,20 @@ int32_t schema_version(void)
     return columns;
 }
 
-/* SQLite opens what has these names beside a file before it reads that, and would wait for a FIFO's end. */
-static bool check_beside(const char *path, struct error *why)
+bool schema_check_file(const char *path, bool writable, struct error *why)
 {
+    /* SQLite opens what has these names beside a file before it reads that, and would wait for a FIFO's end. */
     static const char *const ends[] = {"-journal", "-wal", "-shm"};
-    char *real = realpath(path, NULL), beside[PATH_MAX];
+    char *real = realpath(path, NULL), beside[PATH_MAX], header[100] = "";
+    struct stat info;
     bool good = true;
     for (size_t i = 0; good && i < sizeof ends / sizeof ends[0]; i++) {
-        struct stat info;
         snprintf(beside, sizeof beside, "%s%s", real != NULL ? real : path, ends[i]);
         good = lstat(beside, &info) != 0 || S_ISREG(info.st_mode) ||
                error_set(why, beside, 0, "is not a regular file");
     }
     free(real);
-    return good;
-}
-
-/* SQLite's header begins with 16 characters and has the application's number at byte 68
- * (https://www.sqlite.org/fileformat.html). */
-static bool check_header(const char *path, struct error *why)
-{
-    char header[100] = "";
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    bool whole = fread(header, 1, sizeof header, file) == sizeof header;
-    fclose(file);
-    if (!whole || memcmp(header, "SQLite format 3", 16) != 0) {
-        return error_set(why, path, 0, "is not an SQLite database; it was not changed");
-    }
-    return memcmp(header + 68, SCHEMA_APPLICATION, 4) == 0 ||
-           error_set(why, path, 0, "is a database of another program; it was not changed");
-}
-
-bool schema_check_file(const char *path, bool writable, struct error *why)
-{
-    struct stat info;
-    if (!check_beside(path, why)) {
+    if (!good) {
         return false;
     }
     if (stat(path, &info) != 0) {
@@ -303,5 +271,17 @@ bool schema_check_file(const char *path, bool writable, struct error *why)
     if (info.st_size == 0) {
         return writable || error_set(why, path, 0, "is empty: it holds no results");
     }
-    return check_header(path, why);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    /* It begins with 16 characters and has the application's number at byte 68
+     * (https://www.sqlite.org/fileformat.html). */
+    bool whole = fread(header, 1, sizeof header, file) == sizeof header;
+    fclose(file);
+    if (!whole || memcmp(header, "SQLite format 3", 16) != 0) {
+        return error_set(why, path, 0, "is not an SQLite database; it was not changed");
+    }
+    return memcmp(header + 68, SCHEMA_APPLICATION, 4) == 0 ||
+           error_set(why, path, 0, "is a database of another program; it was not changed");
 }

@@ -493,20 +493,6 @@ static const char select_program[] =
     " SELECT version FROM stored WHERE version IS NOT NULL"
     " ORDER BY version = ?1 DESC, has_runs DESC, last DESC, version DESC LIMIT 1";
 
-static bool read_program(struct store *store, char name[STORE_PROGRAM], struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false, ok = database_prepare(store, select_program, &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, spillway_program, -1, SQLITE_STATIC);
-        ok = database_step(store, statement, &row, why);
-    }
-    text_copy(name, STORE_PROGRAM,
-              ok && row ? (const char *)sqlite3_column_text(statement, 0) : "");
-    sqlite3_finalize(statement);
-    return ok;
-}
-
 /* Take the rows of other programs out of a copy of the file, so that queries need not know. */
 static bool hide_others(struct store *store, const char *program, uint64_t *hidden,
                         struct error *why)
@@ -535,13 +521,22 @@ struct store *store_open_shown(const char *path, char note[STORE_NOTE], struct e
     char name[STORE_PROGRAM];
     uint64_t hidden = 0;
     struct store *store = store_open(path, false, why);
+    sqlite3_stmt *statement = NULL;
+    bool row = false,
+         ok = store != NULL && database_prepare(store, select_program, &statement, why);
     note[0] = '\0';
-    if (store != NULL && (!read_program(store, name, why) ||
-                          (name[0] != '\0' && !hide_others(store, name, &hidden, why)))) {
+    if (ok) {
+        sqlite3_bind_text(statement, 1, spillway_program, -1, SQLITE_STATIC);
+        ok = database_step(store, statement, &row, why);
+    }
+    const char *text = ok && row ? (const char *)sqlite3_column_text(statement, 0) : "";
+    text_copy(name, sizeof name, text);
+    sqlite3_finalize(statement);
+    if (!ok || (name[0] != '\0' && !hide_others(store, name, &hidden, why))) {
         store_close(store);
         return NULL;
     }
-    if (store != NULL && name[0] != '\0' && strcmp(name, spillway_program) != 0) {
+    if (name[0] != '\0' && strcmp(name, spillway_program) != 0) {
         text_append(note, STORE_NOTE,
                     "computed by another program, spillway %s; this one, %s, may compute other "
                     "figures",

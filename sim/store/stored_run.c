@@ -233,42 +233,33 @@ static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column
     return true;
 }
 
-static bool read_column(struct reading *reading, sqlite3_stmt *row, int at)
-{
-    const struct column *column = column_rows[at];
-    if (sqlite3_column_type(row, at) == SQLITE_NULL) {
-        return true;
-    }
-    if (holds_own_type(row, schema_tables, at) && column_is_text(column)) {
-        const char *text = (const char *)sqlite3_column_text(row, at);
-        return result_text(reading->result, column, text, reading->why);
-    }
-    return (holds_own_type(row, schema_tables, at) &&
-            run_read_cell(row, at, column, reading->result)) ||
-           is_damaged(reading, column->name);
-}
-
-static bool read_texts(sqlite3_stmt *row, struct result *result)
-{
-    bool good = true;
-    for (size_t i = 0; good && i < schema_tables->ends; i++) {
-        const struct schema_field *field = &schema_tables->end[i];
-        const char *value = (const char *)sqlite3_column_text(row, (int)(column_count + i));
-        good = field->as != AS_RESULTS || (value != NULL && strlen(value) < field->size);
-        if (good && field->as == AS_RESULTS) {
-            strcpy((char *)result + field->at, value);
-        }
-    }
-    return good;
-}
-
 static bool read_run(struct reading *reading, sqlite3_stmt *row)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < column_count; i++) {
-        good = read_column(reading, row, (int)i);
+        const struct column *column = column_rows[i];
+        bool own = holds_own_type(row, schema_tables, (int)i);
+        if (sqlite3_column_type(row, (int)i) == SQLITE_NULL) {
+            continue;
+        }
+        if (own && column_is_text(column)) {
+            const char *text = (const char *)sqlite3_column_text(row, (int)i);
+            good = result_text(reading->result, column, text, reading->why);
+        } else {
+            good = (own && run_read_cell(row, (int)i, column, reading->result)) ||
+                   is_damaged(reading, column->name);
+        }
     }
-    return good && (read_texts(row, reading->result) || is_damaged(reading, "its texts"));
+    for (size_t i = 0; good && i < schema_tables->ends; i++) {
+        const struct schema_field *field = &schema_tables->end[i];
+        const char *value = (const char *)sqlite3_column_text(row, (int)(column_count + i));
+        if (field->as == AS_RESULTS) {
+            good =
+                (value != NULL && strlen(value) < field->size) || is_damaged(reading, "its texts");
+            strcpy((char *)reading->result + field->at, good ? value : "");
+        }
+    }
+    return good;
 }
 
 /* The figures of one row behind the table's first columns; false if one is of another type. */

@@ -115,23 +115,6 @@ void picture_release(struct picture *picture)
     picture->rows = NULL;
 }
 
-/* A picture needs at least one item, and no more than can be told apart. */
-static bool check_count(const char *database, const struct picture *picture, bool only,
-                        struct error *why)
-{
-    const struct picture_kind *kind = picture->kind;
-    if (picture->count == 0) {
-        return error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
-                         only ? " that match --only" : "", kind->name);
-    }
-    if (picture->count > kind->most) {
-        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
-                  picture->count, kind->row, kind->name);
-        return error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
-    }
-    return true;
-}
-
 /* ---- the picture ---- */
 
 /* gnuplot does not say when its picture could not be written, so it draws into memory. */
@@ -211,9 +194,16 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
         return error_expect(why, "a name that ends in .svg, .png or .pdf");
     }
     struct store *store = store_open_shown(database, note, why);
-    bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why) &&
-              check_count(database, &picture, only_count > 0, why) &&
-              save(&picture, *format, path, why);
+    bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why);
+    if (ok && picture.count == 0) {
+        ok = error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
+                       only_count > 0 ? " that match --only" : "", kind->name);
+    } else if (ok && picture.count > kind->most) { /* more than can be told apart */
+        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'", picture.count,
+                  kind->row, kind->name);
+        ok = error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
+    }
+    ok = ok && save(&picture, *format, path, why);
     store_close(store);
     picture_release(&picture);
     database_print_note(note);

@@ -46,9 +46,11 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
-/* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT. */
-static void append_only(const struct plot_statement *statement, FILE *out)
+/* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
+static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
+                         struct error *why)
 {
+    /* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT. */
     fputs("only(key, value) AS (SELECT '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
         const char *text = statement->only[i];
@@ -59,13 +61,6 @@ static void append_only(const struct plot_statement *statement, FILE *out)
         append_quoted(text + length + 1, strlen(text + length + 1), out);
     }
     fputs(")\n", out);
-}
-
-/* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
-static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
-                         struct error *why)
-{
-    append_only(statement, out);
     for (const char *file = statement->begin; *file != '\0'; file += strspn(file, " ")) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(file, " "), file);
@@ -337,22 +332,6 @@ static json_t *columns_had(const struct report_table *table, size_t rows)
     return had;
 }
 
-/* A row of the table, or its head: `at` is its place, the first row's behind the head's. */
-static void report_write_row(const struct report_table *table, json_t *columns, size_t at,
-                             FILE *out)
-{
-    const char *name;
-    json_t *content;
-    fputs("<tr>", out);
-    json_object_foreach(columns, name, content)
-    {
-        write_cell(at == 0 ? "th scope=\"col\"" : "td",
-                   at == 0 ? name : report_table_text(table, at - 1, name),
-                   (enum report_table_content)json_integer_value(content), out);
-    }
-    fputs("</tr>\n", out);
-}
-
 void report_table_write(const struct report_table *table, const char *caption, size_t most,
                         FILE *out)
 {
@@ -363,7 +342,16 @@ void report_table_write(const struct report_table *table, const char *caption, s
                "<table><caption>%s</caption>\n<thead>",
                caption, caption);
     for (size_t at = 0; at <= rows; at++) {
-        report_write_row(table, columns, at, out);
+        const char *name; /* the head is the row before the first */
+        json_t *content;
+        fputs("<tr>", out);
+        json_object_foreach(columns, name, content)
+        {
+            write_cell(at == 0 ? "th scope=\"col\"" : "td",
+                       at == 0 ? name : report_table_text(table, at - 1, name),
+                       (enum report_table_content)json_integer_value(content), out);
+        }
+        fputs("</tr>\n", out);
         fputs(at == 0 ? "</thead>\n<tbody>\n" : "", out);
     }
     fputs("</tbody></table></div>\n", out);
