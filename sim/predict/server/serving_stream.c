@@ -33,6 +33,9 @@ enum { MOST_PAST = 8000 };
 /* Half-widths that are narrow enough, as shares of the figure. */
 static const double of_means = 0.05, of_tails = 0.1;
 
+/* Requests beyond the 99th percentile, at least: a short run may have no long queue at all (assumed). */
+enum { TAIL = 40 };
+
 /* A list is this many times as long as the next shorter one that points share. */
 static const double list_growth = 1.3;
 
@@ -206,7 +209,8 @@ static double find_precision(const struct point *point, struct stream_times *tim
     double rate = point->workload.clients > 0 ? window->rate.half / window->rate.value : 0;
     window->means_wide = fmax(widest_half(times, means), rate);
     window->tails_wide = widest_half(times, tails);
-    return fmax(window->means_wide / of_means, window->tails_wide / of_tails);
+    double few = sqrt(TAIL / fmax(0.01 * (double)times->count, 1));
+    return fmax(few, fmax(window->means_wide / of_means, window->tails_wide / of_tails));
 }
 
 /* Do requests wait for room, by the medians (serving_saturated())? */
