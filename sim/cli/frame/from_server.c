@@ -323,11 +323,11 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
 {
     const struct stated_key *all = keys->all, *memory = &all[STATED_KV_MEMORY],
                             *loaded = &all[STATED_LOADED], *class = &all[STATED_CLASS],
-                            *experts = &all[STATED_EXPERTS];
+                            *type = &all[STATED_QUANTIZED];
     const struct node *name = node_stated(scenario->root, "model");
     double tokens = strtod(all[STATED_KV_TOKENS].value, NULL), bytes = 0, weights = 0;
     bool good = (memory->value[0] != '\0' || loaded->value[0] != '\0' || class->value[0] != '\0' ||
-                 experts->value[0] != '\0') &&
+                 type->value[0] != '\0') &&
 
                 name != NULL && name->kind == NODE_SCALAR;
     const struct model_options whole = {.weights = -1, .kv = -1, .tensor_parallel = 1};
@@ -372,10 +372,10 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
         good = error_set(why, file, class->line, "'%s' is a %s, but the log states %s", model.name,
                          model.architecture, class->value);
     }
-    if (good && experts->value[0] != '\0' &&
-        strcmp(experts->value, dtype_name(model.experts)) != 0) {
-        good = error_set(why, file, experts->line, "experts of '%s' are %s, but the log states %s",
-                         model.name, dtype_name(model.experts), experts->value);
+    if (good && type->value[0] != '\0' && strcmp(type->value, dtype_name(model.experts)) != 0 &&
+        strcmp(type->value, dtype_name(model.weights)) != 0) {
+        good = error_set(why, file, type->line, "weights of '%s' are %s, but the log states %s",
+                         model.name, dtype_name(model.weights), type->value);
     }
     if (!good) {
         error_expect(

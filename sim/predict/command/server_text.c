@@ -297,7 +297,8 @@ static void note_ranks(struct server_text *said, const char *line)
     char head[100];
     const char *world =
         strstr(line, " in world size "); /* "[parallel_state.py:9] rank 3 in world size 4" */
-    int ranks = world != NULL ? atoi(world + strlen(" in world size ")) : 0;
+    world = world == NULL && strstr(line, " rank=") != NULL ? strstr(line, "world_size=") : world;
+    int ranks = world != NULL ? atoi(world + strcspn(world, "0123456789")) : 0;
     if (ranks > said->ranks[STATED_REPLICAS].rank + 1) {
         said->ranks[STATED_REPLICAS] = (struct server_rank){.rank = ranks - 1, .line = said->line};
     }

@@ -103,7 +103,7 @@ static const struct {
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@2 kv_pool_tokens=721408@2 kv_memory=29.1GiB@2"},
     {"a pool and weights, and those of drafts",
      "Load weight end. type=A, mem usage=7.5 GB.\nKV Cache is allocated. #tokens: 95, K size: 3.46 GB, V size: 3 GB\n"
-     "Load weight end. type=ANextN, mem usage=0.3 GB.\nKV Cache is allocated. #tokens: 95, K size: 1.08 GB, V size: 1 GB",
+     "Load weight end. type=B, mem usage=0.3 GB.\nKV Cache is allocated. #tokens: 95, K size: 1.08 GB, V size: 1 GB",
      "system=sglang@0 engine=sglang-0.5.23@0 kv_pool_tokens=95@4 kv_memory=6.46GiB@2 loaded=7.5GiB@1 class=A@1"},
     {"a pool that SGLang allocates, beside the sizes of graphs and no prefix cache, and what it says in the end",
      "server_args=ServerArgs(model_path='m')\nTree cache initialized: source=default impl=ChunkCache x=False\n"
@@ -844,6 +844,10 @@ static const struct {
     {"vllm serve m\nGPU KV cache size: 900 tokens\nGPU KV cache size: 900 tokens\n"
      "GPU KV cache size: 880 tokens\nGPU KV cache size: 960 tokens",
      "f:5: a process has rank 2, but the text states 1 in all\n  expected: --set tensor_parallel=N"},
+    {"vllm serve m\nworld_size=2 rank=0 local_rank=0 backend=nccl",
+     "f:2: a process has rank 1, but the text states 1 in all"},
+    {"vllm serve m\nDetected MTP model. Sharing target model lm_head weights with the draft model.",
+     "f:2: 'Sharing target model ... weights with the draft model', but no line states 'drafts.method'"},
     {"#SBATCH --gres=gpu:a100:2\nvllm serve m -tp 4",
      "f:1: the server is on 4 GPUs of a machine, and sees 2"},
     {"#SBATCH --gres=gpu:2\nvllm serve m -tp 4",
