@@ -20,8 +20,6 @@ struct kv_limits kv_limits_of(const struct kv_group_rules *groups, uint64_t batc
     };
 }
 
-/* ---- kinds ---- */
-
 /* Count a layer among those that keep the same. */
 static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
 {
@@ -67,8 +65,6 @@ static void add_layer(const struct model *model, uint32_t layer, const struct kv
         kv_groups_add(out, kind);
     }
 }
-
-/* ---- pages ---- */
 
 /* The most bytes of a token, and of a state, in a layer; tokens of a block no smaller than a state. */
 struct largest {

@@ -22,8 +22,6 @@ uint32_t layer_value_dim(const struct model *model, const struct model_layer *la
     return model->value_dim > 0 ? model->value_dim : layer_key_dim(model, layer);
 }
 
-/* ---- entries ---- */
-
 static uint64_t heads_entry(const struct model *model, const struct model_layer *layer)
 {
     uint64_t values = (uint64_t)layer_key_dim(model, layer) + layer_value_dim(model, layer);
@@ -49,8 +47,6 @@ static uint64_t compressed_entry(const struct model *model, const struct model_l
     return model->kv == DTYPE_FP8 ? plain + 2 * (uint64_t)model->rope_dim + (plain / 64 + 7) / 8 * 8
                                   : dtype_bytes(model->kv, plain + model->rope_dim);
 }
-
-/* ---- how many of them ---- */
 
 static uint64_t every_token(const struct model_layer *layer, uint64_t context)
 {
@@ -186,8 +182,6 @@ const struct layer_kind layer_kinds[ATTENTION_KINDS] = {
     [ATTENTION_NONE] = {"none", "nothing: an FFN alone", false, true, NULL, windowed, NULL, NULL,
                         NULL},
 };
-
-/* ---- the indexer ---- */
 
 static uint32_t smallest_ratio(const struct model *model)
 {

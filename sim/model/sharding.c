@@ -45,8 +45,6 @@ uint32_t model_context_parts(const struct model *model, uint32_t layer)
     return divided ? model->parallel.context : 1;
 }
 
-/* ---- what is possible ---- */
-
 /* vLLM's rule (config/vllm.py). */
 static bool parallel_check_context(const struct model *model, uint32_t parts, const char *origin,
                                    int line, struct error *why)
@@ -120,8 +118,6 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
     model->parallel = *parallel;
     return true;
 }
-
-/* ---- experts ---- */
 
 /* The factor of rank^-s with which the probabilities add up to `chosen`: raised until what the
  * probabilities of 1 leave is spread over the others. */

@@ -31,8 +31,6 @@ struct table {
     char **texts;       /* [row × columns of the frame] owned */
 };
 
-/* ---- characters ---- */
-
 /* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there. */
 static size_t terminal_width(void)
 {
@@ -358,8 +356,6 @@ static bool lay_out(struct table *table, struct error *why)
     table->plain = true;
     return lay_out(table, why);
 }
-
-/* ---- printing ---- */
 
 /* `pending` is the white space before the next text, so that a line does not end in blanks. */
 static void print_cell(const char *text, bool right, size_t width, size_t *pending, FILE *out)

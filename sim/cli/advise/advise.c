@@ -256,8 +256,6 @@ static bool advise_limits_add_mass(const struct arguments *arguments, struct adv
     return text == NULL || add_target("mass_recall>=", text, MASS, &out->targets, why);
 }
 
-/* ---- the answer ---- */
-
 void advise_answer_release(struct advise_answer *answer)
 {
     frame_destroy(answer->verdict);

@@ -11,8 +11,6 @@
 
 enum { FAR = 10 /* times the median */ };
 
-/* ---- limits ---- */
-
 const char *advise_title(const struct column *column)
 {
     return column->title != NULL && column_shown(column) == UNIT_MS ? column->title : column->name;
@@ -88,8 +86,6 @@ void advise_put_limits(struct frame *frame, uint32_t column, const struct target
     frame_take(frame, column, rows);
 }
 
-/* ---- names and numbers ---- */
-
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])
 {
     bool whole = tokens % 1024 == 0;
@@ -158,8 +154,6 @@ bool advise_put_run(const struct scenario *scenario, const struct result *run, s
     free(text);
     return good;
 }
-
-/* ---- figures of an advice ---- */
 
 struct advise_range advise_range(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form)

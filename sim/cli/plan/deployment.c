@@ -329,8 +329,6 @@ static void deployment_put_values(const struct deployment *deployment, const str
     }
 }
 
-/* ---- files ---- */
-
 /* A machine without overrides is its name; what has parts is JSON, which is YAML, too. */
 static bool print_yaml(const struct node *root, FILE *out, struct error *why)
 {

@@ -45,8 +45,6 @@ struct front {
     uint32_t run_count;
 };
 
-/* ---- runs ---- */
-
 /* Run a candidate over the axes asked for; or the load of a server, budgets and batches, or batches alone without a
  * cache. If it cannot be run, `refused` says why; a later failure is an error. */
 static bool front_walk(const struct front *front, struct candidate *candidate, struct whatif *out,
@@ -180,8 +178,6 @@ static bool front_find(struct front *front, struct error *why)
     }
     return runs != NULL;
 }
-
-/* ---- for people ---- */
 
 enum {
     SYSTEM,

@@ -101,8 +101,6 @@ const char *violation_of_value(const struct targets *targets, const struct colum
 
 enum { TEXT = 64, LINE = 2048 };
 
-/* ---- names ---- */
-
 bool plan_machines_differ(const struct planning *planning)
 {
     bool differ = false;

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-/* ---- the machine ---- */
-
 /* GPUs that take part in the largest exchange of the model. */
 static uint32_t exchanging_gpus(const struct model *model)
 {
@@ -185,8 +183,6 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     }
 }
 
-/* ---- what hits rest on ---- */
-
 /* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
@@ -229,8 +225,6 @@ void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
         result_note(result, note_plain(NOTE_demand_in_window));
     }
 }
-
-/* ---- a plan ---- */
 
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
 {

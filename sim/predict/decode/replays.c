@@ -171,8 +171,6 @@ uint64_t replays_work(const struct replays *replays)
     return work;
 }
 
-/* ---- ledgers ---- */
-
 /* Of a group, or of a single plan. */
 struct ledgers {
     uint32_t count;
@@ -252,17 +250,6 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* Find the group of the request, and the request's place in it. False if there is none. */
-static bool find_request(const struct replays *replays, const struct replay_request *request,
-                         struct replays_group **group, size_t *index)
-{
-    uint64_t key;
-    bool expected =
-        replays != NULL && reads_trace(request) && group_key(request, &key, ERROR_UNSEEN);
-    *group = expected ? find_plan(replays, key, replay_plan_hash(request->plan), index) : NULL;
-    return *group != NULL;
-}
-
 /* If its group cannot be made, the fault lies in another plan, or the replay alone reports it again. */
 const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
@@ -272,7 +259,11 @@ const struct ledger *replays_get(const struct run_context *context,
     const struct ledgers *ledgers = NULL;
     uint64_t key;
     size_t index;
-    if (find_request(context->expected, request, &making.group, &index)) {
+    if (context->expected != NULL && reads_trace(request) &&
+        group_key(request, &key, ERROR_UNSEEN)) {
+        making.group = find_plan(context->expected, key, replay_plan_hash(request->plan), &index);
+    }
+    if (making.group != NULL) {
         key = (uint64_t)(making.group - context->expected->groups);
         key = XXH64(&key, sizeof key, making.group->key);
         ledgers = shared_get(context->shared, &ledgers_kind, key, &making, entry, ERROR_UNSEEN);

@@ -52,8 +52,6 @@ static void *make_cosines(void *context, struct error *why)
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
 
-/* ---- a run ---- */
-
 /* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
  * stay in HBM are chosen once for all sequences. */
 static bool add_cosines(struct run *run, struct setup_cohort cohort, struct error *why)
@@ -420,8 +418,6 @@ static bool time_one_step(const struct run *run, struct result *out, struct erro
     timing_release(&timing);
     return true;
 }
-
-/* ---- one end ---- */
 
 /* Time the run with one figure scaled to an end of its range. */
 static bool time_end(uint32_t index, uint32_t thread, void *context, struct error *why)

@@ -50,8 +50,6 @@ static double read_hit(const struct result *result, const struct column *column)
     return result_cell(result, COLUMN(hashed_blocks))->set && of > 0 ? found / of : NAN;
 }
 
-/* ---- rows ---- */
-
 #undef COLUMN
 #define COLUMN(name, ...) extern const struct column column_##name;
 #define FIGURE(name, ...) COLUMN(name)
@@ -111,8 +109,6 @@ const struct tier_columns tier_columns[RESULT_TIERS] = {
      &column_prefix_##tier##_read_bytes, &column_prefix_##tier##_written_bytes},
 #include "predict/result/tiers.def"
 };
-
-/* ---- what follows from a row ---- */
 
 const struct column *column_find(const char *name)
 {

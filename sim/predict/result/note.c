@@ -72,8 +72,6 @@ json_t *note_of(enum note_id id, const struct note_given *given, size_t count)
     return note;
 }
 
-/* ---- words ---- */
-
 static uint64_t note_number_of(const json_t *value)
 {
     return json_is_boolean(value) ? json_is_true(value) : (uint64_t)json_integer_value(value);
@@ -136,8 +134,6 @@ const char *note_write(const json_t *least, const json_t *most, char *text, size
     }
     return text;
 }
-
-/* ---- lists ---- */
 
 bool notes_have(const json_t *notes, enum note_id id)
 {

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-/* ---- a number, and its range ---- */
-
 enum { NUMBER = 24 };
 
 /* The place of the first digit: 1 for 12, 0 for 9.5, -2 for 0.03; of 0 that of a large number. */
@@ -55,8 +53,6 @@ const char *range_single(double value, char *text, size_t size)
              strtod(rounded, NULL));
     return text;
 }
-
-/* ---- in a unit ---- */
 
 /* What a value is multiplied by before it is read, and how it reads then; without a format it has
  * three digits, or what write_single() says. */

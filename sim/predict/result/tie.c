@@ -7,8 +7,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* ---- a figure ---- */
-
 static uint64_t hash_subject(const struct cell *cells)
 {
     const struct column *const columns[] = {COLUMN(system), COLUMN(model), COLUMN(hardware)};
@@ -48,8 +46,6 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family)
 {
     return figure->family_count > 0 ? figure->families[family] : figure->value;
 }
-
-/* ---- two figures ---- */
 
 /* Does a family have another order than the figures? One that does not fit with it has NaN, and no order. */
 static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
@@ -99,8 +95,6 @@ enum tie result_tie(const struct result *a, const struct result *b, const struct
     tie_figure(b, column, &y);
     return figures_tie(&x, &y);
 }
-
-/* ---- words ---- */
 
 #define WORD_OF(number) #number
 #define WORD(macro) WORD_OF(macro)

@@ -210,8 +210,6 @@ static bool contexts_read(const struct scenario *scenario, struct setup *out, st
     return true;
 }
 
-/* ---- the request ---- */
-
 bool resolve_missing(const char *key, const char *example, struct error *why)
 {
     node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);

@@ -148,21 +148,17 @@ bool point_launches(const struct point *point, bool prompts)
            (prompts && point->engine.path.prompts_launched);
 }
 
-/* Are kernels launched one by one in some step beside those of prompts? */
-static bool launches_decodes(const struct point *point, bool serves)
-{
-    const struct setup *setup = &point->setup;
-    return setup->engine.runs &&
-           engine_step_launched(setup, serves ? point->workload.sequences : setup->batch);
-}
-
 size_t point_curves(const struct point *point, enum curve_id *ids)
 {
     const struct mechanisms *m = point->setup.mechanisms;
+    const struct setup *setup = &point->setup;
     bool serves = point_serves(point);
     struct pipeline_beside beside = {
         .prompts = serves,
-        .launches = (serves && point_launches(point, true)) || launches_decodes(point, serves),
+        .launches =
+            (serves && point_launches(point, true)) ||
+            (setup->engine.runs &&
+             engine_step_launched(setup, serves ? point->workload.sequences : setup->batch)),
         .copies = serves && mechanisms_host_prefixes(m),
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {

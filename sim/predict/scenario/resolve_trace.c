@@ -329,8 +329,6 @@ static bool generate_traces(const struct scenario *scenario, const char *path, s
     return good;
 }
 
-/* ---- the key ---- */
-
 /* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may
  * also be near a word that is no recording. */
 static bool find_recording(const char *name, const struct node *node, char path[PATH_SIZE],
@@ -445,8 +443,6 @@ bool resolve_trace_named(const struct node *node, struct error *why)
            find_profile(node->text, path) || find_recording(node->text, node, path, why);
 }
 
-/* ---- another seed ---- */
-
 static bool is_generated(const struct setup *setup)
 {
     return setup->trace != NULL && trace_bytes(setup->trace) == 0;
@@ -460,21 +456,20 @@ bool resolve_hangs_on_seed(const struct point *point)
 }
 
 /* Sizes were checked when the point was resolved. The traces of a draw are not shared. */
-static bool generate_again(struct files *files, struct setup *view, struct error *why)
+bool point_view_reseed(struct point *view, uint64_t seed, struct error *why)
 {
-    struct trace *before = trace_hold(view->trace);
-    setup_close_traces(view);
-    bool good = generate_traces(NULL, trace_path(before), files, NULL, view, why);
-    for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
-        trace_stop_when(setup_cohort(view, i).trace, trace_stop(before));
+    struct setup *setup = &view->setup;
+    setup->seed = seed;
+    if (!is_generated(setup)) {
+        return true;
+    }
+    struct trace *before = trace_hold(setup->trace);
+    setup_close_traces(setup);
+    bool good =
+        generate_traces(NULL, trace_path(before), sources_files(view->sources), NULL, setup, why);
+    for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
+        trace_stop_when(setup_cohort(setup, i).trace, trace_stop(before));
     }
     trace_close(before);
     return good;
-}
-
-bool point_view_reseed(struct point *view, uint64_t seed, struct error *why)
-{
-    view->setup.seed = seed;
-    return !is_generated(&view->setup) ||
-           generate_again(sources_files(view->sources), &view->setup, why);
 }

@@ -12,8 +12,6 @@
 
 /* Finds requests by their name, and what they replace in the scenario. */
 
-/* ---- the file ------------------------------------------------------------------------- */
-
 /* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
 static bool check_regular(const struct node *node, struct error *why)
 {

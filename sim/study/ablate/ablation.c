@@ -128,8 +128,6 @@ static bool ablation_make_rows(struct ablation *ablation, struct error *why)
     return true;
 }
 
-/* ---- points ---- */
-
 /* Where `set` stands among `count` sets; `count` if it does not. */
 static uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set)
 {
@@ -319,8 +317,6 @@ bool ablation_together(const struct ablation *ablation, const struct ablation_ro
     return row->kind == ABLATION_LEFT_OUT && row->others != 0 &&
            ablation_saves(ablation, &all, ns, &times);
 }
-
-/* ---- all of it ---- */
 
 /* Fail if one of the two systems cannot run. */
 static bool check_systems(const struct ablation *ablation, struct error *why)

@@ -35,8 +35,6 @@ static bool find_groups(struct difference *difference, struct error *why)
     return true;
 }
 
-/* ---- sets ---- */
-
 uint32_t difference_all(const struct difference *difference)
 {
     return (1u << difference->count) - 1;
@@ -135,8 +133,6 @@ static void join_all(struct difference *difference)
         }
     }
 }
-
-/* ---- names ---- */
 
 static bool mechanism_append_value(const struct mechanism_key *key, const struct mechanisms *of,
                                    char *text, size_t size, struct error *why)

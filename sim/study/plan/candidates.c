@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- sets ---- */
-
 struct candidate_names {
     char **all; /* owned, and each */
     size_t count, capacity;
@@ -91,8 +89,6 @@ static bool read_set(const struct scenario *scenario, const struct set *set,
     }
     return split_names(set, names, why);
 }
-
-/* ---- candidates ---- */
 
 static bool lay_name(struct scenario *scenario, const struct set *set, const char *name,
                      struct error *why)

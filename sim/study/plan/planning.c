@@ -570,8 +570,6 @@ static bool planning_search(struct planning *planning, struct error *why)
     return good;
 }
 
-/* ---- all of it ---- */
-
 /* If no search can begin, the error of the first one is the reason. */
 static bool planning_check_any(const struct planning *planning, struct error *why)
 {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- values ---- */
-
 uint32_t search_shown(const struct search *search)
 {
     return search->found != PLANNING_NONE ? search->found : search->nearest;
@@ -49,13 +47,6 @@ bool search_is_whole(const struct search *search)
 /* A short run may be off by this share of a figure, and of a load that it holds or misses. (Assumed.) */
 static const double short_run = 0.1;
 
-/* Does a value miss a target by more than a short run is off? */
-static bool clearly_misses(const struct search *search, uint32_t value)
-{
-    bool grows = result_number(&search->results[value], COLUMN(queue_grows)) > 0;
-    return search->grid.violation[value] > (grows ? 0 : short_run);
-}
-
 struct search_interval search_interval(const struct search *search)
 {
     uint32_t value = search->found;
@@ -64,10 +55,13 @@ struct search_interval search_interval(const struct search *search)
     if (whole) {
         return (struct search_interval){least, least};
     }
-    uint32_t missed =
-        value; /* the highest that was tried: where none misses clearly, it is off twice */
-    while (value > 0 && !clearly_misses(search, value - 1)) {
-        missed = grid_tried(&search->grid, --value) ? value : missed;
+    uint32_t missed = value; /* the highest tried: where none misses clearly, it is off twice */
+    for (; value > 0; value--) {
+        bool grows = result_number(&search->results[value - 1], COLUMN(queue_grows)) > 0;
+        if (search->grid.violation[value - 1] > (grows ? 0 : short_run)) {
+            break;
+        }
+        missed = grid_tried(&search->grid, value - 1) ? value - 1 : missed;
     }
     double twice = value > 0 ? 1 : 1 + short_run;
     missed = value > 0 ? value - 1 : missed;
@@ -117,8 +111,6 @@ const char *search_label(const struct search *search, uint32_t value, char *text
                : axis_label(&search->axis, search_place(search, value), text, size);
 }
 
-/* ---- a candidate ---- */
-
 static bool search_read_axis(struct search *search, const struct planning_options *options,
                              const struct planned *own, struct error *why)
 {
@@ -132,12 +124,6 @@ static bool search_read_axis(struct search *search, const struct planning_option
     return axis_read(options->axis, strlen(options->axis), &base, &search->axis, why);
 }
 
-static bool is_budget(const char *axis)
-{
-    axis += strncmp(axis, "mechanisms.", 11) == 0 ? 11 : 0;
-    return strcspn(axis, "=") == 6 && strncmp(axis, "budget", 6) == 0;
-}
-
 /* A higher load is harder to serve, so a load is an answer only if all lower ones pass too. */
 bool search_is_load(const char *axis)
 {
@@ -146,21 +132,13 @@ bool search_is_load(const char *axis)
            (key == 7 && strncmp(axis, "clients", key) == 0);
 }
 
-/* How many values to search: 1 if all must fail alike, as a load of a server without room for KV. */
-static uint32_t count_values(const struct search *search, const struct point *point,
-                             const struct run_context *runs)
-{
-    struct serving_memory memory;
-    struct error unseen;
-    bool loads = search->fixed == NULL && point_serves(point) && search_is_load(search->axis.key);
-    bool lacks_room = loads && !serving_memory_plan(point, runs, &memory, &unseen);
-    return search->fixed != NULL || lacks_room ? 1 : search->axis.count;
-}
-
 bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, bool is_stream, struct error *why)
 {
     struct planned own;
+    struct serving_memory memory;
+    const char *key = options->axis + (strncmp(options->axis, "mechanisms.", 11) == 0 ? 11 : 0);
+    bool budget = strcspn(key, "=") == 6 && strncmp(key, "budget", 6) == 0;
     search->candidate = candidate;
     search->maximise = options->maximise;
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
@@ -169,11 +147,16 @@ bool search_begin(struct search *search, struct candidate *candidate,
                      1, options->study.runs, &own, &search->why);
     if (!search->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
-        search->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
+        search->fixed = budget ? axis_no_budget(&own.point.setup) : NULL;
         search->cannot =
             search->fixed == NULL && !search_read_axis(search, options, &own, &search->why);
     }
-    uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
+    /* One value if all must fail alike, as a load of a server without room for KV. */
+    uint32_t count = search->cannot ? 0 : search->fixed != NULL ? 1 : search->axis.count;
+    if (count > 1 && point_serves(&own.point) && search_is_load(search->axis.key) &&
+        !serving_memory_plan(&own.point, options->study.runs, &memory, ERROR_UNSEEN)) {
+        count = 1;
+    }
     planned_release(&own);
     if (search->cannot && !stop_flag_check(options->study.runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */

@@ -138,8 +138,6 @@ static void write_machines(const struct point *server, char text[SERVER_LACKS])
     }
 }
 
-/* ---- tokens ---- */
-
 static double selected_tokens(const struct setup *setup)
 {
     return setup_share(setup, &setup->mechanisms->selection) * (double)setup->context;
@@ -188,8 +186,6 @@ static double longest(const struct commanded *run)
     return (double)(!stated && room > 0 && room < tokens ? room : tokens);
 }
 
-/* ---- memory ---- */
-
 /* Bytes of a tier, as stated, or as the machine has; NaN: it has none. */
 static double tier_bytes(const struct setup *setup, enum tier_id tier)
 {
@@ -228,8 +224,6 @@ static uint64_t host_bytes(const struct commanded *run, const char *command)
     uint64_t gib = host_given_gib(run->point, run->result, &unseen);
     return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->point, gib) : 0;
 }
-
-/* ---- drafts ---- */
 
 /* A model as an engine finds it: the id that was typed, or the shipped model's first; a path is no option. */
 static bool write_id(const struct node *node, char *text, size_t size, struct error *why)
@@ -276,8 +270,6 @@ static bool write_draft_config(const struct commanded *run, char text[VALUE], st
     text[length] = '\0';
     return true;
 }
-
-/* ---- the values ---- */
 
 /* docs.sglang.io, speculative decoding. MTP is EAGLE with the network of the model's own. */
 static const char *const sglang_methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM",
@@ -383,8 +375,6 @@ static bool write_value(const struct commanded *run, const char *name, char text
     }
     return true;
 }
-
-/* ---- the command ---- */
 
 /* Write the value named "{name}" or "{?name}" at `at`. `*length` is 0 if no name starts there, as in JSON. */
 static bool plan_server_write_value(const struct commanded *run, const char *at, char text[VALUE],

@@ -11,8 +11,6 @@
 
 #define OPTION "--target"
 
-/* ---- keys ---- */
-
 static bool is_key(const struct column *column)
 {
     return column != NULL && column->read == NULL && column_is_number(column);
@@ -53,8 +51,6 @@ static const struct column *target_find_column(const char *key, struct error *wh
     error_nearest(why, column_nearest(key));
     return NULL;
 }
-
-/* ---- bounds ---- */
 
 /* A time called without its unit needs one in its bound. */
 static bool check_unit(const char *key, const char *bound, const struct column *column,
@@ -156,8 +152,6 @@ bool targets_parse(const char *text, struct targets *out, struct error *why)
     }
     return target_check_sense(out, why);
 }
-
-/* ---- judging ---- */
 
 /* NaN if the run has no such figure, or did not succeed. */
 static double target_value_of(const struct column *column, const struct result *result)

@@ -13,8 +13,6 @@
 #include "predict/answer.h"
 #include "predict/scenario/resolve.h"
 
-/* ---- what is drawn --------------------------------------------------------------------- */
-
 static double quantile_of(uint64_t seed, uint32_t replication, const char *name)
 {
     const uint64_t key[] = {seed, replication};
@@ -58,12 +56,9 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
     return scaled_profile_init(&setup->profile, shares, out, why);
 }
 
-/* ---- one replication ------------------------------------------------------------------- */
-
 /* The replications of a run in progress. */
 struct replication_course {
     const struct point *point;
-    uint32_t count; /* of draws */
     const struct run_context *context;
     const struct answer *answer; /* open */
     struct result *result;
@@ -81,12 +76,6 @@ static void replication_take(const struct result *drawn, const struct result *pl
         values[i] = isnan(value) ? result_number_with(planned, column, family) : value;
     }
 }
-
-/* A replication's family, and its view of the point. */
-struct drawn_view {
-    uint32_t family;
-    struct point point;
-};
 
 /* Time the open answer on a drawn machine; `point` is the draw's view, or has another seed. */
 static bool time_answer(const struct replication_course *course, uint32_t family,
@@ -134,34 +123,24 @@ static bool time_replayed(const struct replication_course *course, const struct 
     return good;
 }
 
-/* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
-static bool time_seeded(const struct replication_course *course, uint32_t number,
-                        struct drawn_view *view, const struct profile *machine,
-                        double values[DRAWN_MOST], struct error *why)
-{
-    struct point *seeded = &view->point;
-    return point_view_reseed(seeded, seeded->setup.seed + number, why) &&
-           (point_serves(seeded) ? time_answer(course, view->family, seeded, machine, values, why)
-                                 : time_replayed(course, seeded, number, machine, values, why));
-}
-
-/* Time a replication on its machine, with its family. */
+/* Time a replication on its machine, with its family. A run with another seed is replayed again; a server's answer
+ * keeps no replay and is reused. */
 static bool time_drawn(const struct replication_course *course, uint32_t number,
                        const struct profile *machine, double values[DRAWN_MOST], struct error *why)
 {
     double quantile = quantile_of(course->point->setup.seed, number, "trace");
-    struct drawn_view view = {.family = (uint32_t)(quantile * point_views(course->point))};
-    const struct result *planned = answer_planned(course->answer, view.family);
-    if (planned != NULL && !check_timed(planned, number, why)) {
+    uint32_t family = (uint32_t)(quantile * point_views(course->point));
+    struct point view;
+    const struct result *planned = answer_planned(course->answer, family);
+    if ((planned != NULL && !check_timed(planned, number, why)) ||
+        !point_view(course->point, family, &view, why)) {
         return false;
     }
-    if (!point_view(course->point, view.family, &view.point, why)) {
-        return false;
-    }
-    bool good = course->seeded
-                    ? time_seeded(course, number, &view, machine, values, why)
-                    : time_answer(course, view.family, &view.point, machine, values, why);
-    point_view_release(&view.point);
+    bool good = (!course->seeded || point_view_reseed(&view, view.setup.seed + number, why)) &&
+                (course->seeded && !point_serves(&view)
+                     ? time_replayed(course, &view, number, machine, values, why)
+                     : time_answer(course, family, &view, machine, values, why));
+    point_view_release(&view);
     return good;
 }
 
@@ -180,24 +159,11 @@ static bool replication_draw(uint32_t number, uint32_t thread, void *context, st
     return good;
 }
 
-/* ---- all of them ----------------------------------------------------------------------- */
-
 const struct column *replication_main(const struct result *result)
 {
     return result_cell(result, COLUMN(step_us))->set   ? COLUMN(step_us)
            : result_cell(result, COLUMN(ttft_ms))->set ? COLUMN(ttft_ms)
                                                        : NULL;
-}
-
-static bool draw_all(struct replication_course *course, uint32_t threads, struct error *why)
-{
-    struct result_draws *draws = &course->result->draws;
-    uint32_t count = course->count;
-    draws->values = array_zeroed(count, sizeof *draws->values, why);
-    bool good =
-        draws->values != NULL && parallel_for(count, threads, replication_draw, course, why);
-    draws->count = good ? count : 0;
-    return good;
 }
 
 bool replication_run(const struct point *point, uint32_t draws, const struct run_context *context,
@@ -208,7 +174,6 @@ bool replication_run(const struct point *point, uint32_t draws, const struct run
         return false;
     }
     struct replication_course course = {.point = point,
-                                        .count = draws,
                                         .context = context,
                                         .answer = answer,
                                         .result = result,
@@ -216,7 +181,10 @@ bool replication_run(const struct point *point, uint32_t draws, const struct run
     bool good = true;
     if (draws > 0 && replication_main(result) != NULL) {
         replication_ranges(&point->setup, result->draws.ranges);
-        good = draw_all(&course, context->threads, why);
+        result->draws.values = array_zeroed(draws, sizeof *result->draws.values, why);
+        good = result->draws.values != NULL &&
+               parallel_for(draws, context->threads, replication_draw, &course, why);
+        result->draws.count = good ? draws : 0;
     }
     answer_close(answer);
     if (!good) {

@@ -100,15 +100,6 @@ static void *sweep_work(void *context)
     return NULL;
 }
 
-static void sweep_join_workers(struct sweep *sweep)
-{
-    pthread_mutex_lock(&sweep->lock);
-    sweep->closing = true;
-    pthread_cond_broadcast(&sweep->work);
-    pthread_mutex_unlock(&sweep->lock);
-    threads_join(&sweep->workers);
-}
-
 static struct slot *sweep_slot_of(const struct sweep *sweep, uint32_t index)
 {
     return &sweep->slots[index % sweep->slot_count];
@@ -355,7 +346,11 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
     if (!ok) {
         atomic_store(&sweep->runs.stop->raised, true);
     }
-    sweep_join_workers(sweep);
+    pthread_mutex_lock(&sweep->lock);
+    sweep->closing = true;
+    pthread_cond_broadcast(&sweep->work);
+    pthread_mutex_unlock(&sweep->lock);
+    threads_join(&sweep->workers);
     shared_cores(shared, NULL);
     for (uint32_t i = sweep->delivered; i < sweep->issued || i < sweep->resolved; i++) {
         release_slot(sweep_slot_of(sweep, i));
@@ -380,19 +375,6 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
 uint32_t sweep_users(uint32_t jobs, bool replicated)
 {
     return (replicated ? 2 : 1) * parallel_threads(jobs);
-}
-
-static bool run_locked(struct sweep *sweep, uint32_t workers, struct error *why)
-{
-    pthread_mutex_init(&sweep->lock, NULL);
-    pthread_cond_init(&sweep->work, NULL);
-    sem_init(&sweep->finished, 0, 0);
-    STAILQ_INIT(&sweep->waiting);
-    bool ok = run_watched(sweep, workers, why);
-    sem_destroy(&sweep->finished);
-    pthread_cond_destroy(&sweep->work);
-    pthread_mutex_destroy(&sweep->lock);
-    return ok;
 }
 
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
@@ -420,8 +402,16 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     sweep.runs.cores = cores_create(jobs, why);
     sweep.runs.meter = &sweep.meter;
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
-    bool ok = sweep.runs.cores != NULL && sweep.slots != NULL && run_locked(&sweep, workers, why) &&
+    pthread_mutex_init(&sweep.lock, NULL);
+    pthread_cond_init(&sweep.work, NULL);
+    sem_init(&sweep.finished, 0, 0);
+    STAILQ_INIT(&sweep.waiting);
+    bool ok = sweep.runs.cores != NULL && sweep.slots != NULL &&
+              run_watched(&sweep, workers, why) &&
               (sweep.delivered == sweep.points || stop_flag_check(sweep.runs.stop, why));
+    sem_destroy(&sweep.finished);
+    pthread_cond_destroy(&sweep.work);
+    pthread_mutex_destroy(&sweep.lock);
     cores_destroy(sweep.runs.cores);
     free(sweep.slots);
     return ok;

@@ -24,8 +24,6 @@ static bool expect_values(const struct axis_reading *reading)
                         reading->axis->key, reading->axis->key);
 }
 
-/* ---- values ---- */
-
 static bool axis_add(const struct axis_reading *reading, const struct axis_value *value,
                      const char *text)
 {
@@ -113,8 +111,6 @@ void axis_release(struct axis *axis)
     *axis = (struct axis){.values = NULL};
 }
 
-/* ---- keys ---- */
-
 /* The figure of the machine that a path names; CURVE_COUNT if it names none. */
 static enum curve_id axis_figure(const char *path)
 {
@@ -139,12 +135,6 @@ static bool refuse_key(const struct axis_reading *reading, const char *key)
     return error_nearest(why, scenario_suggest(name, path));
 }
 
-static bool is_first_word(const char *path, const char *word)
-{
-    size_t length = strlen(word);
-    return strncmp(path, word, length) == 0 && (path[length] == '\0' || path[length] == '.');
-}
-
 static bool is_scenario_key(const char *path)
 {
     const struct scenario_key *key = scenario_key_find(path, strcspn(path, "."));
@@ -154,7 +144,8 @@ static bool is_scenario_key(const char *path)
 static bool is_mechanism(const char *path)
 {
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        if (is_first_word(path, key->name)) {
+        size_t length = strlen(key->name);
+        if (strcspn(path, ".") == length && strncmp(path, key->name, length) == 0) {
             return true;
         }
     }
@@ -610,8 +601,6 @@ static void find_own(const struct axis_reading *reading)
             number ? value->number == own.value : said != NULL && strcmp(said, value->text) == 0;
     }
 }
-
-/* ---- an axis ---- */
 
 /* Usual values that hang on nothing: as many GPUs as one server holds and divide the heads of most models,
  * and drafts, of which more win nothing by published lengths. */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the axes ---- */
-
 /* Sequences that fit at either end of the axis swept so far. */
 static uint32_t most_batch(const struct scenario *swept, const struct planned *own,
                            const struct run_context *runs)
@@ -98,8 +96,6 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     }
     return good;
 }
-
-/* ---- the points ---- */
 
 /* If no point can run, the error of the first is the reason. */
 static bool whatif_check_any(const struct whatif *whatif, struct error *why)
@@ -315,8 +311,6 @@ static double whatif_find_merit(const struct whatif *whatif, uint32_t point)
     return whatif->figure == WHATIF_TIME ? -worth : worth;
 }
 
-/* ---- conclusions ---- */
-
 static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
 {
     double most = -INFINITY;
@@ -368,8 +362,6 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
         findings->knee = points[knee];
     }
 }
-
-/* ---- ties ---- */
 
 /* Why two points tie. */
 static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
