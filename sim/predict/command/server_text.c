@@ -21,15 +21,21 @@ static const char *const known_keys[STATED_KNOWN] = {
 #include "predict/command/stated.def"
 };
 
-bool server_text_overrides(const struct server_text *said, const char *key)
+const char *server_text_override(const struct server_text *said, const char *key)
 {
+    const char *value = NULL;
     size_t length = strlen(key);
     for (uint32_t i = 0; i < said->override_count; i++) {
-        if (strncmp(said->overrides[i], key, length) == 0 && said->overrides[i][length] == '=') {
-            return true;
-        }
+        const char *text = said->overrides[i];
+        bool same = strncmp(text, key, length) == 0 && text[length] == '=';
+        value = same ? text + length + 1 : value;
     }
-    return false;
+    return value;
+}
+
+bool server_text_overrides(const struct server_text *said, const char *key)
+{
+    return server_text_override(said, key) != NULL;
 }
 
 void server_text_pass(struct server_text *said, const char *name, const char *reason)
@@ -617,23 +623,24 @@ void server_text_read_container(struct server_text *said, const struct manifest_
 
 /* ---- facts that are no keys of scenarios become keys ---- */
 
+#define OF(id) (&said->keys.all[STATED_##id])
+
+static bool is_stated(const struct stated_key *key)
+{
+    return key->value[0] != '\0';
+}
+
 static uint64_t stated_number(const struct stated_key *key, uint64_t unsaid)
 {
-    return key->value[0] != '\0' ? strtoull(key->value, NULL, 10) : unsaid;
+    return is_stated(key) ? strtoull(key->value, NULL, 10) : unsaid;
 }
 
 /* The same, or what --set says. */
 static uint64_t counted(const struct server_text *said, int id)
 {
     const struct stated_key *key = &said->keys.all[id];
-    uint64_t number = stated_number(key, 1);
-    size_t length = strlen(key->key);
-    for (uint32_t i = 0; i < said->override_count; i++) {
-        const char *text = said->overrides[i];
-        bool same = strncmp(text, key->key, length) == 0 && text[length] == '=';
-        number = same ? strtoull(text + length + 1, NULL, 10) : number;
-    }
-    return number;
+    const char *set = server_text_override(said, key->key);
+    return set != NULL ? strtoull(set, NULL, 10) : stated_number(key, 1);
 }
 
 static void set(struct stated_key *key, const struct stated_key *from, const char *value)
@@ -659,104 +666,100 @@ static bool says(const struct stated_key *key, const char *value)
 /* Where all GPUs are counted in tensor_parallel, as SGLang does, data_parallel are servers of their
  * own, unless the ranks share the layers outside attention: shared_ranks says so, and rank_count,
  * which counts these ranks apart. */
-static void complete_ranks(struct server_text *said, struct stated_key *all)
+static void complete_ranks(struct server_text *said)
 {
-    if (stated_number(&all[STATED_RANK_COUNT], 1) > 1) {
-        if (all[STATED_DATA_PARALLEL].value[0] != '\0') {
-            set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
+    struct stated_key *data = OF(DATA_PARALLEL), *shared = OF(SHARED_RANKS),
+                      *apart = OF(RANK_COUNT);
+    if (stated_number(apart, 1) > 1) {
+        if (is_stated(data)) {
+            set(OF(REPLICAS), data, data->value);
         }
-        set(&all[STATED_DATA_PARALLEL], &all[STATED_RANK_COUNT], all[STATED_RANK_COUNT].value);
-        set(&all[STATED_SHARED_RANKS], &all[STATED_RANK_COUNT], "yes");
+        set(data, apart, apart->value);
+        set(shared, apart, "yes");
     }
-    uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
-    uint64_t data = stated_number(&all[STATED_DATA_PARALLEL], 1);
-    if (data <= 1) {
-        if (all[STATED_SHARED_RANKS].typed && says(&all[STATED_SHARED_RANKS], "yes")) {
+    uint64_t tensor = stated_number(OF(TENSOR_PARALLEL), 1), ranks = stated_number(data, 1);
+    bool shares = says(shared, "yes");
+    if (ranks <= 1) {
+        if (shared->typed && shares) {
             server_text_pass(
-                said, all[STATED_SHARED_RANKS].said,
+                said, shared->said,
                 "it divides nothing without --dp-size N (up to 0.4.2, N is that of --tp-size)");
         }
-        all[STATED_SHARED_RANKS].value[0] = '\0';
-        return;
+        shared->value[0] = '\0';
+    } else if (!shares) {
+        set(OF(REPLICAS), data, data->value);
+        data->value[0] = '\0';
+    } else if (tensor % ranks == 0) {
+        set_number(OF(TENSOR_PARALLEL), OF(TENSOR_PARALLEL), tensor / ranks, "");
+    } else {
+        error_expect(server_text_refuse_at(said, data->line, "%u ranks divide %u GPUs",
+                                           (unsigned)ranks, (unsigned)tensor),
+                     "a tp that is a multiple of the ranks of --enable-dp-attention");
     }
     /* A command states a step's limits of all ranks that share layers (srt/server_args.py,
      * chunked_prefill_size and max_running_requests); a log those of each. */
-    for (int id = STATED_MAX_SEQUENCES; id <= STATED_BATCHED_TOKENS; id++) {
-        uint64_t whole = stated_number(&all[id], 0);
-        if (says(&all[STATED_SHARED_RANKS], "yes") && all[id].typed && whole >= data) {
-            set_number(&all[id], &all[id], whole / data, "");
+    for (struct stated_key *key = OF(MAX_SEQUENCES); key <= OF(BATCHED_TOKENS); key++) {
+        uint64_t whole = stated_number(key, 0);
+        if (ranks > 1 && shares && key->typed && whole >= ranks) {
+            set_number(key, key, whole / ranks, "");
         }
-    }
-    if (!says(&all[STATED_SHARED_RANKS], "yes")) {
-        set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
-        all[STATED_DATA_PARALLEL].value[0] = '\0';
-    } else if (tensor % data == 0) {
-        set_number(&all[STATED_TENSOR_PARALLEL], &all[STATED_TENSOR_PARALLEL], tensor / data, "");
-    } else {
-        said->line = all[STATED_DATA_PARALLEL].line;
-        error_expect(
-            server_text_refuse(said, "%u ranks divide %u GPUs", (unsigned)data, (unsigned)tensor),
-            "a tp that is a multiple of the ranks of --enable-dp-attention");
     }
 }
 
 /* A server says its pool in one way or several, the user maybe in another: the first that is there counts. */
-static void complete_pool(const struct server_text *text, struct stated_key *all)
+static void complete_pool(struct server_text *said)
 {
-    bool said = false;
-    if (all[STATED_KV_TOKENS].value[0] == '\0' && all[STATED_ALLOCATED].value[0] != '\0') {
-        set(&all[STATED_KV_TOKENS], &all[STATED_ALLOCATED], all[STATED_ALLOCATED].value);
+    struct stated_key *tokens = OF(KV_TOKENS), *bytes = OF(KV_BYTES);
+    const struct stated_key *keys = OF(ALLOCATED_KEYS), *values = OF(ALLOCATED_VALUES);
+    bool known = false;
+    if (!is_stated(tokens) && is_stated(OF(ALLOCATED))) {
+        set(tokens, OF(ALLOCATED), OF(ALLOCATED)->value);
     }
-    if (all[STATED_KV_TOKENS].value[0] != '\0' && all[STATED_KV_BYTES].value[0] != '\0' &&
-        !all[STATED_KV_BYTES].typed) {
-        set(&all[STATED_KV_MEMORY], &all[STATED_KV_BYTES], all[STATED_KV_BYTES].value);
+    if (is_stated(tokens) && is_stated(bytes) && !bytes->typed) {
+        set(OF(KV_MEMORY), bytes, bytes->value);
     }
-    if (all[STATED_ALLOCATED_KEYS].value[0] != '\0') {
+    if (is_stated(keys)) {
         char sum[32];
         snprintf(sum, sizeof sum, "%.15gGiB",
-                 strtod(all[STATED_ALLOCATED_KEYS].value, NULL) +
-                     strtod(all[STATED_ALLOCATED_VALUES].value, NULL));
-        set(&all[STATED_KV_MEMORY], &all[STATED_ALLOCATED_KEYS], sum);
+                 strtod(keys->value, NULL) + strtod(values->value, NULL));
+        set(OF(KV_MEMORY), keys, sum);
     }
-    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
-        said = said || server_text_overrides(text, all[id].key);
+    for (struct stated_key *key = tokens; key <= bytes; key++) {
+        known = known || server_text_overrides(said, key->key);
     }
-    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
-        bool counts = !said || server_text_overrides(text, all[id].key);
-        all[id].value[0] = counts ? all[id].value[0] : '\0';
-        said = said || all[id].value[0] != '\0';
+    for (struct stated_key *key = tokens; key <= bytes; key++) {
+        bool counts = !known || server_text_overrides(said, key->key);
+        key->value[0] = counts ? key->value[0] : '\0';
+        known = known || is_stated(key);
     }
 }
 
 /* A size of each rank, or of each engine, becomes that of all: data-parallel ranks are engines. */
-static void complete_size(struct server_text *said, int each, int whole)
+static void complete_size(struct server_text *said, const struct stated_key *each,
+                          struct stated_key *whole)
 {
-    struct stated_key *all = said->keys.all;
     char *unit, text[64];
-    const struct stated_key *from = &all[all[whole].value[0] != '\0' ? whole : each];
-    double ranks = (double)counted(said, STATED_DATA_PARALLEL);
-    if (from == &all[each]) {
-        ranks *= (double)(counted(said, STATED_TENSOR_PARALLEL) *
-                          counted(said, STATED_PIPELINE_PARALLEL));
-    }
+    const struct stated_key *from = is_stated(whole) ? whole : each;
+    uint64_t gpus = from == whole ? 1
+                                  : counted(said, STATED_TENSOR_PARALLEL) *
+                                        counted(said, STATED_PIPELINE_PARALLEL);
     double number = strtod(from->value, &unit);
-    if (from->value[0] != '\0') {
-        snprintf(text, sizeof text, "%.15g%s", number * ranks, unit);
-        set(&all[whole], from, text);
+    if (is_stated(from)) {
+        snprintf(text, sizeof text, "%.15g%s",
+                 number * (double)(counted(said, STATED_DATA_PARALLEL) * gpus), unit);
+        set(whole, from, text);
     }
 }
 
 /* Forget what another system alone has, and settings of drafts without a method. */
-static void drop_of_others(const struct server_program *program, struct server_text *said)
+static void drop_of_others(struct server_text *said)
 {
-    const struct stated_key *system = &said->keys.all[STATED_SYSTEM];
-    const char *name = system->value[0] != '\0' ? system->value : program->system;
-    for (int i = 0; i < STATED_MOST; i++) {
-        struct stated_key *key = &said->keys.all[i];
-        bool drafts = key->of != NULL && strcmp(key->of, "drafts") == 0;
-        bool counts = drafts ? said->keys.all[STATED_DRAFT_METHOD].value[0] != '\0'
-                             : key->of == NULL || strcmp(key->of, name) == 0;
-        if (key->value[0] != '\0' && !counts) {
+    const struct stated_key *system = OF(SYSTEM);
+    const char *name = is_stated(system) ? system->value : said->program->system;
+    for (struct stated_key *key = said->keys.all; key < said->keys.all + STATED_MOST; key++) {
+        bool counts = key->of == NULL || strcmp(key->of, name) == 0 ||
+                      (strcmp(key->of, "drafts") == 0 && is_stated(OF(DRAFT_METHOD)));
+        if (is_stated(key) && !counts) {
             server_text_pass(said, key->said,
                              "only a server with its connector or drafts reads it");
             key->value[0] = '\0';
@@ -764,66 +767,51 @@ static void drop_of_others(const struct server_program *program, struct server_t
     }
 }
 
-/* The system that keeps prefixes outside the GPU, how much of them, and whether the GPU keeps some, too. */
-static void complete_tiers(const struct server_program *program, struct server_text *said)
+/* Refuse host memory that the container, or the job, does not give the server's `gpus`. */
+static void check_memory(struct server_text *said, const struct stated_key *key, uint64_t gpus)
 {
-    struct stated_key *all = said->keys.all, *system = &all[STATED_SYSTEM];
-    drop_of_others(program, said);
-    /* A connector's default counts where the text would say another size: not in a log, nor beside a file of
-     * variables. */
-    const struct stated_key *each = &all[STATED_HOST_EACH];
-    bool usual = each->value[0] != '\0' && each->implied;
-    bool unsaid = usual && (all[STATED_HOST_UNSAID].value[0] != '\0' || !each->typed);
-    if ((unsaid || says(&all[STATED_HOST_UNSAID], "yes")) && all[STATED_HOST].value[0] == '\0' &&
-        !server_text_overrides(said, "host_memory")) {
-        said->line = system->line;
-        error_expect(server_text_refuse(said, "the size of its host memory is not stated here"),
-                     "--set host_memory=N, that of all GPUs");
-    }
-    complete_size(said, STATED_HOST_EACH, STATED_HOST);
-    complete_size(said, STATED_DISK_EACH, STATED_DISK);
-    for (int id = STATED_HOST; said->job.number[JOB_MEMORY] > 0 && id <= STATED_WEIGHTS_OUTSIDE;
-         id += STATED_WEIGHTS_OUTSIDE - STATED_HOST) {
-        struct error unread;
-        double bytes = 0, gpus = id == STATED_HOST
-                                     ? 1
-                                     : (double)(counted(said, STATED_TENSOR_PARALLEL) *
-                                                counted(said, STATED_PIPELINE_PARALLEL));
-        if (all[id].value[0] != '\0' &&
-            units_parse(all[id].value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
-            bytes * gpus > said->job.number[JOB_MEMORY]) {
-            said->line = said->job.line[JOB_MEMORY];
-            error_expect(server_text_refuse(said,
-                                            "'%s' is %s, more than the memory of its container",
-                                            all[id].said, all[id].value),
-                         "less than %.4g GiB, or the text without that limit",
-                         said->job.number[JOB_MEMORY] / (1 << 30));
-        }
-    }
-    if (system->value[0] == '\0' && all[STATED_HOST].value[0] != '\0') {
-        set(system, &all[STATED_HOST], program->tiered);
-    }
-    if (says(&all[STATED_GPU_PREFIXES], "no")) {
-        bool tiers = system->value[0] != '\0';
-        set(tiers ? &all[STATED_PREFIX] : system, &all[STATED_GPU_PREFIXES],
-            tiers ? "host" : "none");
-    }
-    if (stated_number(&all[STATED_BLOCK_TOKENS], program->block) != program->block) {
-        set_number(&all[STATED_PREFIX_BLOCK], &all[STATED_BLOCK_TOKENS],
-                   stated_number(&all[STATED_BLOCK_TOKENS], 0), "tok");
+    double bytes = 0, most = said->job.number[JOB_MEMORY];
+    struct error unread;
+    if (most > 0 && is_stated(key) &&
+        units_parse(key->value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
+        bytes * (double)gpus > most) {
+        error_expect(server_text_refuse_at(said, said->job.line[JOB_MEMORY],
+                                           "'%s' is %s, more than the memory of its container",
+                                           key->said, key->value),
+                     "less than %.4g GiB, or the text without that limit", most / (1 << 30));
     }
 }
 
-/* A drafter without a method is a model. */
-static void complete_drafts(struct stated_key *all)
+/* The system that keeps prefixes outside the GPU, how much of them, and whether the GPU keeps some, too. */
+static void complete_tiers(struct server_text *said)
 {
-    const struct stated_key *drafter = &all[STATED_DRAFTER];
-    struct stated_key *method = &all[STATED_DRAFT_METHOD];
-    if (drafter->value[0] != '\0' && method->value[0] == '\0') {
-        set(method, drafter, "model");
+    struct stated_key *system = OF(SYSTEM), *host = OF(HOST);
+    uint64_t block = stated_number(OF(BLOCK_TOKENS), said->program->block);
+    drop_of_others(said);
+    /* A connector's default counts where the text would say another size: not in a log, nor beside a file of
+     * variables. */
+    const struct stated_key *each = OF(HOST_EACH), *file = OF(HOST_UNSAID);
+    bool usual = is_stated(each) && each->implied && (is_stated(file) || !each->typed);
+    if ((usual || says(file, "yes")) && !is_stated(host) &&
+        !server_text_overrides(said, "host_memory")) {
+        error_expect(server_text_refuse_at(said, system->line,
+                                           "the size of its host memory is not stated here"),
+                     "--set host_memory=N, that of all GPUs");
     }
-    if (drafter->value[0] != '\0' && says(method, "model")) {
-        set(&all[STATED_DRAFT_MODEL], drafter, drafter->value);
+    complete_size(said, each, host);
+    complete_size(said, OF(DISK_EACH), OF(DISK));
+    check_memory(said, host, 1);
+    check_memory(said, OF(WEIGHTS_OUTSIDE),
+                 counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL));
+    if (!is_stated(system) && is_stated(host)) {
+        set(system, host, said->program->tiered);
+    }
+    if (says(OF(GPU_PREFIXES), "no")) {
+        bool tiers = is_stated(system);
+        set(tiers ? OF(PREFIX) : system, OF(GPU_PREFIXES), tiers ? "host" : "none");
+    }
+    if (block != said->program->block) {
+        set_number(OF(PREFIX_BLOCK), OF(BLOCK_TOKENS), block, "tok");
     }
 }
 
@@ -832,17 +820,16 @@ static void check_need(struct server_text *said, const struct server_need *at)
 {
     const char *need = node_get(at->says, "needs")->text;
     bool drafts = strncmp(need, "drafts", 6) == 0;
-    bool stated = server_text_overrides(said, need) ||
-                  (drafts && server_text_overrides(said, "drafts")) ||
-                  (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 &&
-                   says(&said->keys.all[STATED_WHOLE_EXPERTS], "yes"));
+    bool stated =
+        server_text_overrides(said, need) || (drafts && server_text_overrides(said, "drafts")) ||
+        (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 && says(OF(WHOLE_EXPERTS), "yes"));
     for (int i = 0; !stated && i < STATED_MOST; i++) {
         const struct stated_key *key = &said->keys.all[i];
-        stated = key->value[0] != '\0' && strcmp(key->key, need) == 0;
+        stated = is_stated(key) && strcmp(key->key, need) == 0;
     }
     if (!stated) {
-        said->line = at->line;
-        error_expect(server_text_refuse(said, "'%s', but no line states '%s'", at->says->key, need),
+        error_expect(server_text_refuse_at(said, at->line, "'%s', but no line states '%s'",
+                                           at->says->key, need),
                      "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
                      drafts ? " and the others of drafts" : "");
     }
@@ -852,143 +839,136 @@ static void check_need(struct server_text *said, const struct server_need *at)
 static void check_lines(struct server_text *said)
 {
     if (said->backwards) {
-        said->line = said->keys.start_line;
-        error_expect(
-            server_text_refuse(said, "lines of an earlier start stand behind a later one's"),
-            "lines in the order in which they were written: tac FILE");
+        error_expect(server_text_refuse_at(said, said->keys.start_line,
+                                           "lines of an earlier start stand behind a later one's"),
+                     "lines in the order in which they were written: tac FILE");
     }
-    uint64_t ranks = counted(said, STATED_DATA_PARALLEL);
-    for (int id = STATED_TENSOR_PARALLEL; id <= STATED_REPLICAS; id++) {
-        bool all = id == STATED_REPLICAS; /* of one server */
-        uint64_t known = all ? ranks : counted(said, id);
-        ranks *= id == STATED_DATA_PARALLEL ? 1 : counted(said, id);
-        known *= id == STATED_DATA_PARALLEL ? counted(said, STATED_REPLICAS) : 1;
-        if (said->ranks[id].rank > 0 && (uint64_t)said->ranks[id].rank >= known) {
-            said->line = said->ranks[id].line;
-            error_expect(server_text_refuse(said,
-                                            "a process has rank %d, but the text states %u in all",
-                                            said->ranks[id].rank, (unsigned)known),
-                         "--set %s=N%s", known_keys[all ? STATED_TENSOR_PARALLEL : id],
-                         id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
+    uint64_t data = counted(said, STATED_DATA_PARALLEL);
+    uint64_t tensor = counted(said, STATED_TENSOR_PARALLEL);
+    uint64_t stages = counted(said, STATED_PIPELINE_PARALLEL);
+    const uint64_t known[STATED_MAX_SEQUENCES] = {
+        [STATED_DATA_PARALLEL] = data * counted(said, STATED_REPLICAS),
+        [STATED_TENSOR_PARALLEL] = tensor,
+        [STATED_PIPELINE_PARALLEL] = stages,
+        [STATED_REPLICAS] = data * tensor * stages}; /* of one server */
+    for (int id = 0; id < STATED_MAX_SEQUENCES; id++) {
+        int rank = said->ranks[id].rank;
+        if (rank > 0 && (uint64_t)rank >= known[id]) {
+            error_expect(
+                server_text_refuse_at(said, said->ranks[id].line,
+                                      "a process has rank %d, but the text states %u in all", rank,
+                                      (unsigned)known[id]),
+                "--set %s=N%s", known_keys[id == STATED_REPLICAS ? STATED_TENSOR_PARALLEL : id],
+                id == STATED_DATA_PARALLEL ? ", or --set replicas=N" : "");
         }
     }
-    bool shared =
-        says(&said->keys.all[STATED_SHARED_RANKS], "yes") && said->program->ranks_in_tensor;
-    server_job_check(said, counted(said, STATED_TENSOR_PARALLEL),
-                     shared ? 1 : counted(said, STATED_DATA_PARALLEL),
-                     counted(said, STATED_PIPELINE_PARALLEL));
+    bool shared = says(OF(SHARED_RANKS), "yes") && said->program->ranks_in_tensor;
+    server_job_check(said, tensor, shared ? 1 : data, stages);
     for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
         check_need(said, &said->needs[i]);
     }
 }
 
 /* The preset; and of a program whose logs do not state its version, the latest that is known. */
-static bool complete_program(struct server_text *said, struct stated_key *all, struct error *why)
+static bool complete_program(struct server_text *said, struct error *why)
 {
     const struct server_program *program = said->program;
-    struct stated_key own = {.line = 0};
+    struct stated_key own = {.line = 0}, *engine = OF(ENGINE);
     snprintf(own.said, sizeof own.said, "%s", program->title);
-    if (all[STATED_SYSTEM].value[0] == '\0') {
-        set(&all[STATED_SYSTEM], &own, program->system);
+    if (!is_stated(OF(SYSTEM))) {
+        set(OF(SYSTEM), &own, program->system);
     }
-    size_t index = (size_t)(program - said->programs);
-    if (strncmp(all[STATED_ENGINE].value, program->file, strlen(program->file)) != 0) {
-        all[STATED_ENGINE].value[0] = '\0'; /* another program's */
+    const struct server_worded *worded = &said->worded[program - said->programs];
+    if (strncmp(engine->value, program->file, strlen(program->file)) != 0) {
+        engine->value[0] = '\0'; /* another program's */
         said->line = 0;
-        server_text_state_version(said, program,
-                                  index < WORDED_PROGRAMS ? said->worded[index].stated : NULL);
+        server_text_state_version(said, program, worded->stated);
     }
-    if (all[STATED_ENGINE].value[0] == '\0' && index < WORDED_PROGRAMS) {
-        const struct server_worded *worded = &said->worded[index];
-        said->line = worded->line;
-        if (server_text_state_version(said, program, worded->version) && worded->other[0] != '\0' &&
-            strcmp(worded->other, worded->version) != 0) {
-            server_text_pass(said, worded->other, "another version in words; the first counts");
-        }
+    said->line = worded->line;
+    if (!is_stated(engine) && server_text_state_version(said, program, worded->version) &&
+        worded->other[0] != '\0' && strcmp(worded->other, worded->version) != 0) {
+        server_text_pass(said, worded->other, "another version in words; the first counts");
     }
-    bool unsaid = program->versions == NULL && all[STATED_ENGINE].value[0] == '\0';
-    if (!unsaid && all[STATED_ENGINE].value[0] == '\0' && !server_text_overrides(said, "engine")) {
+    const char *latest = "";
+    if (!is_stated(engine) && program->versions == NULL) {
+        latest = server_engine_latest(program->file, why);
+        set(engine, &own, latest != NULL ? latest : "");
+    } else if (!is_stated(engine) && !server_text_overrides(said, "engine")) {
         server_text_pass(said, "version", server_version_unsaid);
     }
-    const char *engine = unsaid ? server_engine_latest(program->file, why) : "";
-    if (engine != NULL && engine[0] != '\0') {
-        set(&all[STATED_ENGINE], &own, engine);
-    }
-    return engine != NULL;
+    return latest != NULL;
 }
 
 static bool stated_complete(struct server_text *said, struct error *why)
 {
     enum { BLOCK = 16 }; /* of a tier, unless pages are no whole ones */
-    struct stated_key *all = said->keys.all;
-    const struct stated_key *tree = &all[STATED_DRAFT_TREE], *page = &all[STATED_PAGE_TOKENS];
+    const struct stated_key *tree = OF(DRAFT_TREE), *page = OF(PAGE_TOKENS);
+    const struct stated_key *servers = OF(API_SERVERS), *drafter = OF(DRAFTER);
     if (said->keys.fits_length) { /* of a log, the length before it was fitted */
-        all[STATED_REQUEST_TOKENS].value[0] = '\0';
+        OF(REQUEST_TOKENS)->value[0] = '\0';
     }
-    for (int id = 0; id < STATED_MOST; id++) {
-        if (all[id].value[0] == '-' && server_text_overrides(said, all[id].key)) {
-            all[id].value[0] = '\0';
-        } else if (all[id].value[0] == '-') { /* in a log, and no later line says more */
-            said->line = all[id].line;
-            error_expect(server_text_refuse(said, "'%s' is %s", all[id].said, all[id].value),
-                         "a number above 0: without it a server is not modelled");
+    for (struct stated_key *key = said->keys.all; key < said->keys.all + STATED_MOST; key++) {
+        if (key->value[0] == '-' && server_text_overrides(said, key->key)) {
+            key->value[0] = '\0';
+        } else if (key->value[0] == '-') { /* in a log, and no later line says more */
+            error_expect(
+                server_text_refuse_at(said, key->line, "'%s' is %s", key->said, key->value),
+                "a number above 0: without it a server is not modelled");
         }
     }
-    if (said->engines > 1 && all[STATED_DATA_PARALLEL].value[0] == '\0') { /* its ranks */
+    if (said->engines > 1 && !is_stated(OF(DATA_PARALLEL))) { /* its ranks */
         const struct stated_key of = {.said = "engines of its metrics",
-                                      .line = all[STATED_KV_BLOCKS].line};
-        set_number(&all[STATED_DATA_PARALLEL], &of, said->engines, "");
+                                      .line = OF(KV_BLOCKS)->line};
+        set_number(OF(DATA_PARALLEL), &of, said->engines, "");
     }
     if (said->program->ranks_in_tensor) {
-        complete_ranks(said, all);
+        complete_ranks(said);
     }
     said->copies_line = said->urls > said->copies ? said->urls_line : said->copies_line;
     said->copies = said->urls > said->copies ? said->urls : said->copies;
     if (said->copies > 1) { /* of a server that may be several itself */
         const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
-        uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);
-        set_number(&all[STATED_REPLICAS], &copies, said->copies * servers, "");
+        set_number(OF(REPLICAS), &copies, said->copies * stated_number(OF(REPLICAS), 1), "");
     }
-    complete_tiers(said->program, said);
-    if (tree->value[0] != '\0') {
-        said->line = tree->line;
-        error_expect(server_text_refuse(said, "'%s': a tree of drafts is not modelled", tree->said),
+    complete_tiers(said);
+    if (is_stated(tree)) {
+        error_expect(server_text_refuse_at(said, tree->line,
+                                           "'%s': a tree of drafts is not modelled", tree->said),
                      "1");
     }
     uint64_t tokens = stated_number(page, 1);
-    bool tiered = says(&all[STATED_SYSTEM], said->program->tiered);
-    if (page->value[0] != '\0' && tiered) {
-        set_number(&all[STATED_PREFIX_UNIT], page, tokens, "tok");
+    bool tiered = says(OF(SYSTEM), said->program->tiered);
+    if (is_stated(page) && tiered) {
+        set_number(OF(PREFIX_UNIT), page, tokens, "tok");
     }
-    if (tiered ? tokens % BLOCK != 0 && page->value[0] != '\0' : tokens > 1) {
-        set_number(&all[STATED_PREFIX_BLOCK], page, tokens, "tok");
+    if (tiered ? tokens % BLOCK != 0 && is_stated(page) : tokens > 1) {
+        set_number(OF(PREFIX_BLOCK), page, tokens, "tok");
     }
-    const struct stated_key *servers = &all[STATED_API_SERVERS];
-    if (stated_number(servers, 1) != stated_number(&all[STATED_DATA_PARALLEL], 1) &&
-        servers->value[0] != '\0') {
-        said->line = servers->line;
-        error_expect(server_text_refuse(said,
-                                        "'%s' is %s: a rank has one process that reads and "
-                                        "sends texts",
-                                        servers->said, servers->value),
-                     "the command without it");
+    if (is_stated(servers) && stated_number(servers, 1) != stated_number(OF(DATA_PARALLEL), 1)) {
+        error_expect(
+            server_text_refuse_at(said, servers->line,
+                                  "'%s' is %s: a rank has one process that reads and sends texts",
+                                  servers->said, servers->value),
+            "the command without it");
     }
-    complete_drafts(all);
-    complete_pool(said, all);
-    if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
-        uint64_t ranks =
-            counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_DATA_PARALLEL);
-        set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], ranks, "");
+    if (is_stated(drafter) && !is_stated(OF(DRAFT_METHOD))) { /* it is a model */
+        set(OF(DRAFT_METHOD), drafter, "model");
     }
-    if (stated_number(&all[STATED_DATA_PARALLEL], 1) == 1) { /* one rank alone exchanges nothing */
-        all[STATED_EXPERT_EXCHANGE].value[0] = '\0';
+    if (is_stated(drafter) && says(OF(DRAFT_METHOD), "model")) {
+        set(OF(DRAFT_MODEL), drafter, drafter->value);
     }
-    for (int id = STATED_DATA_PARALLEL; id <= STATED_EXPERT_PARALLEL; id++) {
-        if (says(&all[id], "1")) { /* the default, which need not be stated */
-            all[id].value[0] = '\0';
-        }
+    complete_pool(said);
+    if (says(OF(WHOLE_EXPERTS), "yes")) {
+        set_number(OF(EXPERT_PARALLEL), OF(WHOLE_EXPERTS),
+                   counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_DATA_PARALLEL), "");
     }
-    return complete_program(said, all, why);
+    if (stated_number(OF(DATA_PARALLEL), 1) == 1) { /* one rank alone exchanges nothing */
+        OF(EXPERT_EXCHANGE)->value[0] = '\0';
+    }
+    for (struct stated_key *key = OF(DATA_PARALLEL); key <= OF(EXPERT_PARALLEL); key++) {
+        key->value[0] = says(key, "1") ? '\0' : key->value[0]; /* the default */
+    }
+    return complete_program(said, why);
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */

@@ -237,7 +237,8 @@ void server_command_second(struct server_text *said, int first, int line);
 /* Does the line end within quotes of a command, so that the next one goes on with it? */
 bool server_command_is_open(const struct server_text *said, const char *line);
 
-/* Is the key among the overrides? */
+/* The value of the key's override; NULL: it has none. */
+const char *server_text_override(const struct server_text *said, const char *key);
 bool server_text_overrides(const struct server_text *said, const char *key);
 
 /* Keep an option that changes nothing. */
@@ -247,6 +248,10 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
  * was expected is told if it is the only one. */
 struct error *server_text_refuse(struct server_text *said, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same in another line. */
+#define server_text_refuse_at(said, at, ...)                                                       \
+    ((said)->line = (at), server_text_refuse(said, __VA_ARGS__))
 
 /* Keep an option that is not read and changes nothing, or refuse it. */
 void server_text_pass_over(struct server_text *said, const struct server_option *option,
