@@ -712,7 +712,7 @@ bool server_router_read(struct server_text *said, const char *line)
     const char *rest = NULL;
     char word[WORD], value[WORD], name[WORD + 8];
     const struct server_program *program = said->programs, *before = said->program;
-    for (; program->file != NULL && line[strspn(line, " \t\v")] != '#'; program++) {
+    for (; program->file != NULL && !shell_is_comment(line); program++) {
         if (server_program_after(program->starts, line) != NULL) {
             return false;
         }
@@ -748,7 +748,7 @@ bool server_router_read(struct server_text *said, const char *line)
 bool server_command_is_open(const struct server_text *said, const char *line)
 {
     const struct server_program *program;
-    bool comment = line[strspn(line, " \t")] == '#', open = false;
+    bool comment = shell_is_comment(line), open = false;
     const char *rest = comment ? NULL : behind_command(said, line, &program);
     if (rest != NULL) {
         shell_command_end(rest, &open);

@@ -174,7 +174,7 @@ void server_job_read_line(struct server_text *said, const char *line)
                     {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},
                     {"*nvidia-smi* --lock-gpu-clocks*", "a GPU with slower clocks"}};
     bool slurm = strncmp(line, "#SBATCH", 7) == 0;
-    const char *ray = line[strspn(line, " \t")] == '#' ? NULL : strstr(line, "ray start ");
+    const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
     bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
                 strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
     for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {

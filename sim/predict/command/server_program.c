@@ -145,7 +145,7 @@ static bool program_read(struct server_program *program, struct error *why)
 /* What was read lives as long as the process. */
 static struct server_program *programs;
 static struct error programs_fault = {.kind = ERROR_FAILURE,
-                                      .found = "no programs in engines/commands"};
+                                      .found = "no programs in engines/commands, or too many"};
 
 /* Read all files; if one fails, there is none. */
 static void programs_read(void)
@@ -153,7 +153,8 @@ static void programs_read(void)
     char path[PATH_MAX], **files;
     size_t count;
     struct error *why = &programs_fault;
-    bool good = find_names(folder, suffix, &files, &count, why) && count > 0;
+    bool good = find_names(folder, suffix, &files, &count, why) && count > 0 &&
+                count <= SERVER_PROGRAMS_MOST;
     struct server_program *all = good ? array_zeroed(count + 1, sizeof *all, why) : NULL;
     good = all != NULL;
     for (size_t i = 0; good && i < count; i++) {

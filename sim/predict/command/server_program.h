@@ -43,7 +43,7 @@ struct server_option {
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
 
-enum { SERVER_ROWS = 4 };
+enum { SERVER_ROWS = 4, SERVER_PROGRAMS_MOST = 8 };
 
 struct server_program {
     const char *file;        /* "vllm"; engines/vllm.yaml has its versions */

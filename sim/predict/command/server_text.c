@@ -97,74 +97,55 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     if (strncmp(engine->value, program->file, own) == 0 && strcmp(engine->value, version) != 0) {
         server_text_pass(said, engine->said, "another version follows, which counts");
     }
-    if (index < WORDED_PROGRAMS) {
-        snprintf(said->worded[index].stated, sizeof said->worded->stated, "%s", version + own + 1);
-    }
+    snprintf(said->worded[index].stated, sizeof said->worded->stated, "%s", version + own + 1);
     snprintf(engine->value, sizeof engine->value, "%s", version);
     snprintf(engine->said, sizeof engine->said, "version %s", version + strlen(program->file) + 1);
     engine->line = said->line;
     return true;
 }
 
-/* The version behind the program's name: of a package that is installed, "pip install 'vllm[flashinfer]==0.9.2'",
- * and where a name has it, "module load vllm/0.9.2", "vllm-openai_v0.9.2.sif"; NULL if there is none. */
-static const char *behind_package(const char *line, const char *name)
+/* Take the version behind the program's name: of a package, "pip install 'vllm[flashinfer]==0.9.2'", "module load
+ * vllm/0.9.2", "vllm-openai_v0.9.2.sif", the first; and keep those in words, "**vLLM**: v0.8.5", "vllm version: 0.9.2",
+ * behind any bytes but ASCII: three numbers, or behind a v or the word version two. */
+static void read_named(struct server_text *said, const struct server_program *program,
+                       const char *line)
 {
     static const char named[] = "*@(module |conda |activate|.sif|.sqsh|.whl|/bin/)*";
-    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
-        const char *rest = at + strlen(name);
+    struct server_worded *worded = &said->worded[program - said->programs];
+    bool package = shell_is_comment(line);
+    bool advised =
+        strstr(line, ".py:") != NULL; /* a log says in which one an option will be gone */
+    for (const char *at = line; (at = strcasestr(at, program->file)) != NULL; at++) {
+        unsigned number;
+        const char *name = at + strlen(program->file), *rest = name;
+        char before = at > line ? at[-1] : ' ';
         rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
         rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
         const char *version = rest + strspn(rest, "=-_+/v");
-        if (isdigit((unsigned char)*version) && version[strspn(version, "0123456789")] == '.' &&
-            (at == line || !isalnum((unsigned char)at[-1])) &&
+        if (!package && isdigit((unsigned char)*version) && !isalnum((unsigned char)before) &&
+            version[strspn(version, "0123456789")] == '.' &&
             (strncmp(rest, "==", 2) == 0 || fnmatch(named, line, FNM_EXTMATCH) == 0)) {
-            return version;
+            server_text_state_version(said, program, version);
+            package = true;
         }
-    }
-    return NULL;
-}
-
-/* The version that words give the program, "**vLLM**: v0.8.5", "vllm version: 0.9.2": three numbers, or behind
- * a v or the word version two; else NULL. Any bytes but ASCII may stand between. */
-static const char *behind_words(const char *at, const char *name)
-{
-    const char *version = at + strlen(name), *rest;
-    bool marked = false;
-    do {
-        rest = version;
-        while (*version != '\0' &&
-               (strchr(" \t*`=:|\"'(,", *version) != NULL || !isascii((unsigned char)*version))) {
-            version++;
+        bool marked = false,
+             apart = !isalnum((unsigned char)before) && strchr("-_./", before) == NULL;
+        for (version = name; *version != '\0';) {
+            bool word = strncasecmp(version, "version", 7) == 0,
+                 is = strncmp(version, "is ", 3) == 0;
+            bool mark =
+                strchr(" \t*`=:|\"'(,v", *version) != NULL || !isascii((unsigned char)*version);
+            if (!word && !is && !mark) {
+                break;
+            }
+            marked = marked || word || *version == 'v';
+            version += word ? 7 : is ? 3 : 1;
         }
-        bool word = strncasecmp(version, "version", 7) == 0;
-        marked = marked || word;
-        version += word ? 7 : strncmp(version, "is ", 3) == 0 ? 3 : 0;
-    } while (version > rest);
-    marked = marked || *version == 'v';
-    const char *number = version + (*version == 'v'), *end = number;
-    int numbers = 0;
-    for (; isdigit((unsigned char)*end); numbers++) {
-        end += strspn(end, "0123456789");
-        end += *end == '.';
-    }
-    bool apart = version > at + strlen(name) && strncmp(at + strlen(name), "==", 2) != 0;
-    return apart && numbers >= (marked ? 2 : 3) ? number : NULL;
-}
-
-/* Keep the first version that a line states in words: one that is installed or logged counts before it. */
-static void read_worded(struct server_text *said, const struct server_program *program,
-                        const char *line)
-{
-    size_t index = (size_t)(program - said->programs);
-    const char *name = program->file, *version = NULL;
-    struct server_worded *worded = &said->worded[index];
-    for (const char *at = line; index < WORDED_PROGRAMS && (at = strcasestr(at, name)) != NULL;
-         at++) {
-        bool apart =
-            at == line || (!isalnum((unsigned char)at[-1]) && strchr("-_./", at[-1]) == NULL);
-        version = apart ? behind_words(at, name) : NULL;
-        if (version != NULL) {
+        int numbers = isdigit((unsigned char)*version)
+                          ? sscanf(version, "%4u.%4u.%4u", &number, &number, &number)
+                          : 0;
+        if (!advised && apart && version > name && strncmp(name, "==", 2) != 0 &&
+            numbers >= (marked ? 2 : 3)) {
             char *to = worded->line == 0 ? worded->version : worded->other;
             snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."),
                      version);
@@ -187,12 +168,7 @@ void server_text_read_version(struct server_text *said, const char *line)
                 said->program = program;
             }
         }
-        if (line[strspn(line, " \t")] != '#') {
-            server_text_state_version(said, program, behind_package(line, program->file));
-        }
-        if (strstr(line, ".py:") == NULL) { /* a log says in which one an option will be gone */
-            read_worded(said, program, line);
-        }
+        read_named(said, program, line);
     }
 }
 
@@ -242,7 +218,7 @@ static void check_source(struct server_text *said, const char *line)
 static bool read_failure(struct server_text *said, const char *line)
 {
     const struct server_program *program = said->programs;
-    for (; program->file != NULL && line[strspn(line, " \t")] != '#'; program++) {
+    for (; program->file != NULL && !shell_is_comment(line); program++) {
         const struct node *fails = program->fails;
         for (size_t j = 0; fails != NULL && j < fails->count; j++) {
             const char *text = fails->children[j]->text;
@@ -260,14 +236,13 @@ static bool read_failure(struct server_text *said, const char *line)
 static void read_sayings(struct server_text *said, const struct server_program *program,
                          const char *line)
 {
+    size_t length = strlen(line);
     for (size_t i = 0; program->says != NULL && i < program->says->count; i++) {
         const struct node *says = program->says->children[i], *refused = node_get(says, "refused");
         const struct node *needs = node_get(says, "needs");
-        struct server_option option = {.value = SERVER_VALUE_WORD, .words = program->says};
         const char *dots = strstr(says->key, " ... ");
-        snprintf(option.name, sizeof option.name, "%.*s",
-                 (int)(dots != NULL ? (size_t)(dots - says->key) : strlen(says->key)), says->key);
-        const char *at = strstr(line, option.name);
+        size_t head = dots != NULL ? (size_t)(dots - says->key) : strlen(says->key);
+        const char *at = memmem(line, length, says->key, head);
         if (at == NULL || (dots != NULL && strstr(at, dots + strlen(" ... ")) == NULL)) {
             continue;
         }
@@ -283,6 +258,8 @@ static void read_sayings(struct server_text *said, const struct server_program *
             }
             *at = (struct server_need){.says = says, .line = said->line};
         } else {
+            struct server_option option = {.value = SERVER_VALUE_WORD, .words = program->says};
+            snprintf(option.name, sizeof option.name, "%.*s", (int)head, says->key);
             server_setting_take(&option, says->key, said);
         }
     }
@@ -402,7 +379,7 @@ static void begin_server(struct server_text *said, const char *line)
 {
     bool again = false;
     const struct server_program *program = said->programs;
-    for (; program->file != NULL && line[strspn(line, " \t")] != '#'; program++) {
+    for (; program->file != NULL && !shell_is_comment(line); program++) {
         again = starts_again(said, program->once, line) || again;
     }
     if (!again) {

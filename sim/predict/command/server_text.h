@@ -120,7 +120,7 @@ struct server_job {
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
-enum { WORDED_PROGRAMS = 8, SERVER_NEEDS = 8 };
+enum { SERVER_NEEDS = 8 };
 
 struct server_text {
     const char *file;
@@ -166,7 +166,7 @@ struct server_text {
             other[16],  /* the first that a line states in words, and the last; "": none */
             stated[16]; /* the last in another way */
         int line;
-    } worded[WORDED_PROGRAMS]; /* of each program */
+    } worded[SERVER_PROGRAMS_MOST]; /* of each program */
 };
 
 /* Why a version is the preset's. */

@@ -15,6 +15,11 @@ size_t shell_name(const char *at)
     return length;
 }
 
+bool shell_is_comment(const char *line)
+{
+    return line[strspn(line, blanks)] == '#';
+}
+
 void shell_step(const char **at, char *quote)
 {
     char c = **at;

@@ -8,6 +8,8 @@
 /* The length of the name of a variable at `at`. */
 size_t shell_name(const char *at);
 
+bool shell_is_comment(const char *line);
+
 /* Move `*at` behind a character, and behind a backslash and the one that it escapes. `*quote` is the quote that is
  * open there; '\0': none. */
 void shell_step(const char **at, char *quote);
