@@ -376,17 +376,6 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     return named_expect(kinds, name, why);
 }
 
-/* How well an id suits what was typed: its last part ends so (3: a fine-tune's has more behind it), or
- * begins so (2), or it contains it (1). */
-static int likeness(const char *id, const char *name)
-{
-    const char *slash = strrchr(id, '/');
-    const char *last = slash != NULL ? slash + 1 : id;
-    size_t length = strlen(last), typed = strlen(name);
-    bool ends = length >= typed && strcasecmp(last + length - typed, name) == 0;
-    return ends ? 3 : strncasecmp(last, name, typed) == 0 ? 2 : strcasestr(id, name) != NULL;
-}
-
 /* The id of a file that suits a name best, if one is at least so like it. */
 static bool named_best_id(const struct named_kind *kind, const char *canonical, const char *name,
                           int least, char out[NAMED_SIZE])
@@ -396,7 +385,13 @@ static bool named_best_id(const struct named_kind *kind, const char *canonical, 
     spellings_add_further(&spellings, kind, canonical);
     for (size_t i = 0; i < spellings.count; i++) {
         const char *id = spellings.all[i].text;
-        int likes = named_id(id, kind->suffix) ? likeness(id, name) : -1;
+        const char *last = base_of(id);
+        size_t length = strlen(last), typed = strlen(name);
+        /* Its last part ends so (a fine-tune's has more behind it), or begins so, or it contains it. */
+        int likes = !named_id(id, kind->suffix)                                       ? -1
+                    : length >= typed && strcasecmp(last + length - typed, name) == 0 ? 3
+                    : strncasecmp(last, name, typed) == 0                             ? 2
+                                                          : strcasestr(id, name) != NULL;
         if (likes > best) {
             text_copy(out, NAMED_SIZE, id);
             best = likes;

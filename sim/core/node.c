@@ -85,26 +85,20 @@ static bool copy_text(const char *from, char **to, struct error *why)
     return from == NULL || (*to = text_duplicate(from, why)) != NULL;
 }
 
-static bool copy_contents(struct node *copy, const struct node *node, struct error *why)
-{
-    if (!copy_text(node->key, &copy->key, why) || !copy_text(node->text, &copy->text, why) ||
-        !copy_text(node->typed, &copy->typed, why)) {
-        return false;
-    }
-    for (size_t i = 0; i < node->count; i++) {
-        struct node *child = node_copy(node->children[i], why);
-        if (child == NULL || !node_append(copy, child, why)) {
-            node_destroy(child);
-            return false;
-        }
-    }
-    return true;
-}
-
 struct node *node_copy(const struct node *node, struct error *why)
 {
     struct node *copy = node_create(node->kind, node->file, node->line, why);
-    if (copy != NULL && !copy_contents(copy, node, why)) {
+    bool good = copy != NULL && copy_text(node->key, &copy->key, why) &&
+                copy_text(node->text, &copy->text, why) &&
+                copy_text(node->typed, &copy->typed, why);
+    for (size_t i = 0; good && i < node->count; i++) {
+        struct node *child = node_copy(node->children[i], why);
+        good = child != NULL && node_append(copy, child, why);
+        if (!good) {
+            node_destroy(child);
+        }
+    }
+    if (!good) {
         node_destroy(copy);
         return NULL;
     }
@@ -328,55 +322,38 @@ static int compare_keys(const void *a, const void *b)
     return strcmp((*(struct node *const *)a)->key, (*(struct node *const *)b)->key);
 }
 
-static bool put_node(const struct node *node, FILE *out, struct error *why);
-
-static bool put_children(struct node *const *children, size_t count, FILE *out, struct error *why)
+static bool put_node(const struct node *node, FILE *out, struct error *why)
 {
-    bool done = true;
-    for (size_t i = 0; done && i < count; i++) {
-        fputs(i > 0 ? ", " : "", out);
-        if (children[i]->key != NULL) {
-            put_quoted(children[i]->key, out);
-            fputs(": ", out);
-        }
-        done = put_node(children[i], out, why);
+    bool map = node->kind == NODE_MAP, good = true;
+    if (node->kind == NODE_SCALAR) {
+        put_quoted(node->text, out);
+        return true;
     }
-    return done;
-}
-
-static bool put_map(const struct node *map, FILE *out, struct error *why)
-{
-    struct node **sorted = array_zeroed(map->count, sizeof(struct node *), why);
+    if (node->kind == NODE_NULL) {
+        return fputs("null", out) >= 0;
+    }
+    struct node **sorted = array_zeroed(node->count, sizeof(struct node *), why);
     if (sorted == NULL) {
         return false;
     }
-    if (map->count > 0) {
-        memcpy(sorted, map->children, map->count * sizeof(struct node *));
-        qsort(sorted, map->count, sizeof(struct node *), compare_keys);
+    if (node->count > 0) {
+        memcpy(sorted, node->children, node->count * sizeof(struct node *));
     }
-    fputc('{', out);
-    bool done = put_children(sorted, map->count, out, why);
-    fputc('}', out);
+    if (map && node->count > 0) {
+        qsort(sorted, node->count, sizeof(struct node *), compare_keys);
+    }
+    fputc(map ? '{' : '[', out);
+    for (size_t i = 0; good && i < node->count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        if (map) {
+            put_quoted(sorted[i]->key, out);
+            fputs(": ", out);
+        }
+        good = put_node(sorted[i], out, why);
+    }
+    fputc(map ? '}' : ']', out);
     free(sorted);
-    return done;
-}
-
-static bool put_node(const struct node *node, FILE *out, struct error *why)
-{
-    bool done = true;
-    if (node->kind == NODE_MAP) {
-        return put_map(node, out, why);
-    }
-    if (node->kind == NODE_LIST) {
-        fputc('[', out);
-        done = put_children(node->children, node->count, out, why);
-        fputc(']', out);
-    } else if (node->kind == NODE_SCALAR) {
-        put_quoted(node->text, out);
-    } else {
-        fputs("null", out);
-    }
-    return done;
+    return good;
 }
 
 char *node_canonical(const struct node *node, struct error *why)

@@ -216,21 +216,6 @@ static bool units_refuse(const struct asked *asked, struct error *why, const cha
     return error_expect(why, "%s such as %s", kinds[asked->unit].noun, unit_example(asked->unit));
 }
 
-/* A valid number with an unknown suffix: show the nearest suffix of the requested unit. */
-static bool refuse_suffix(const struct asked *asked, const char *suffix, struct error *why)
-{
-    const char *suffixes[SPELLINGS + 1];
-    size_t count = 0;
-    for (int i = 0; i < SPELLINGS; i++) {
-        if (spellings[i].unit == asked->unit) {
-            suffixes[count++] = spellings[i].suffix;
-        }
-    }
-    suffixes[count] = NULL;
-    units_refuse(asked, why, "which has an unknown unit");
-    return error_nearest(why, name_nearest(suffix, NAMES(suffixes)));
-}
-
 /* Parse `text` and check that it has the requested unit. */
 static bool read_asked(const struct asked *asked, struct units_reading *reading,
                        const struct unit_spelling **spelling, struct error *why)
@@ -242,8 +227,15 @@ static bool read_asked(const struct asked *asked, struct units_reading *reading,
         return units_refuse(asked, why, "which is not a number");
     }
     *spelling = units_find_spelling(reading->suffix, asked->unit);
-    if (*spelling == NULL) {
-        return refuse_suffix(asked, reading->suffix, why);
+    if (*spelling == NULL) { /* show the nearest suffix of the requested unit */
+        const char *suffixes[SPELLINGS + 1] = {NULL};
+        for (int i = 0, count = 0; i < SPELLINGS; i++) {
+            if (spellings[i].unit == asked->unit) {
+                suffixes[count++] = spellings[i].suffix;
+            }
+        }
+        units_refuse(asked, why, "which has an unknown unit");
+        return error_nearest(why, name_nearest(reading->suffix, NAMES(suffixes)));
     }
     enum unit found = (*spelling)->unit;
     bool bare = found == UNIT_COUNT;
@@ -341,24 +333,16 @@ const char *unit_example(enum unit unit)
     return kinds[unit].example;
 }
 
-/* The largest printed spelling that leaves at least 1 after rounding to three digits. */
-static const struct unit_spelling *spelling_for(double value, enum unit unit)
-{
-    const struct unit_spelling *best = NULL;
-    for (int i = 0; i < SPELLINGS; i++) {
-        const struct unit_spelling *row = &spellings[i];
-        if (row->unit == unit && row->use == PRINTED &&
-            (best == NULL || fabs(value) >= 0.9995 * row->scale)) {
-            best = row;
-        }
-    }
-    assert(best != NULL); /* every unit has a printed spelling */
-    return best;
-}
-
 char *units_format(double value, enum unit unit, char *text, size_t size)
 {
-    const struct unit_spelling *spelling = spelling_for(value, unit);
+    const struct unit_spelling *spelling =
+        NULL; /* the largest that leaves at least 1 after rounding */
+    for (int i = 0; i < SPELLINGS; i++) {
+        const struct unit_spelling *row = &spellings[i];
+        bool fits = spelling == NULL || fabs(value) >= 0.9995 * row->scale;
+        spelling = row->unit == unit && row->use == PRINTED && fits ? row : spelling;
+    }
+    assert(spelling != NULL);                     /* every unit has a printed spelling */
     double shown = value / spelling->scale + 0.0; /* -0 becomes 0 */
     double magnitude = fabs(shown);
     const char *blank = spelling->suffix[0] != '\0' ? " " : "";
@@ -374,23 +358,6 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
     return text;
 }
 
-/* With as few digits as distinguish it from every other value. */
-static bool write_as(double value, const struct unit_spelling *spelling, char *text, size_t size)
-{
-    struct quantity read;
-    assert(spelling != NULL);
-    double shown = value / spelling->scale;
-    bool whole = shown == nearbyint(shown) && shown < 0x1p53;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, size, whole ? "%.*f%s" : "%.*g%s", whole ? 0 : digits, shown,
-                 spelling->suffix);
-        if (quantity_parse(text, &read) && read.value == value) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Uses the largest unit in which the value is a whole number, otherwise the smallest unit; a bare
  * number if the conversion there and back would change the value. */
 char *units_write(double value, enum unit unit, char *text, size_t size)
@@ -402,8 +369,17 @@ char *units_write(double value, enum unit unit, char *text, size_t size)
         bool whole = shown >= 1 && shown == nearbyint(shown);
         best = row->unit == unit && row->use == PRINTED && (best == NULL || whole) ? row : best;
     }
-    if (!write_as(value, best, text, size)) {
-        snprintf(text, size, "%.17g", value);
+    assert(best != NULL);
+    double shown = value / best->scale;
+    bool whole = shown == nearbyint(shown) && shown < 0x1p53;
+    for (int digits = 1; digits <= 17;
+         digits++) { /* as few as distinguish it from every other value */
+        struct quantity read;
+        snprintf(text, size, whole ? "%.*f%s" : "%.*g%s", whole ? 0 : digits, shown, best->suffix);
+        if (quantity_parse(text, &read) && read.value == value) {
+            return text;
+        }
     }
+    snprintf(text, size, "%.17g", value);
     return text;
 }

@@ -53,28 +53,21 @@ static struct demand_span find_span(const struct trace_rows *rows, uint32_t row,
     return span;
 }
 
-/* Count the units of the span that are near its heaviest. Code 255 also stands for smaller masses,
- * so its units count as near only to units of code 255. */
-static uint32_t count_near(const struct demand_span *span, uint32_t codes)
-{
-    const uint8_t *code = span->rows->mass;
-    uint32_t heaviest = UINT8_MAX, near = 0;
-    for (uint32_t i = span->from; i < span->to; i++) {
-        heaviest = code[i] < heaviest ? code[i] : heaviest;
-    }
-    uint32_t end = heaviest + codes < UINT8_MAX ? heaviest + codes : UINT8_MAX;
-    for (uint32_t i = span->from; i < span->to; i++) {
-        near += code[i] < end || code[i] == heaviest;
-    }
-    return near;
-}
-
-/* Of `count` units, the number that the shape asks for; `known` is a span with known masses. */
+/* Of `count` units, the number that the shape asks for: perhaps only those near the heaviest of `known`, a span with
+ * known masses. Code 255 also stands for smaller masses, so its units are near only units of code 255. */
 static uint32_t count_wanted(const struct demand_span *known, const struct demand_shape *shape,
                              uint32_t count)
 {
-    uint32_t near = shape->codes > 0 ? count_near(known, shape->codes) : count;
-    uint32_t most = near < count ? near : count;
+    const uint8_t *code = known->rows->mass;
+    uint32_t heaviest = UINT8_MAX, near = 0;
+    for (uint32_t i = known->from; shape->codes > 0 && i < known->to; i++) {
+        heaviest = code[i] < heaviest ? code[i] : heaviest;
+    }
+    uint32_t end = heaviest + shape->codes < UINT8_MAX ? heaviest + shape->codes : UINT8_MAX;
+    for (uint32_t i = known->from; shape->codes > 0 && i < known->to; i++) {
+        near += code[i] < end || code[i] == heaviest;
+    }
+    uint32_t most = shape->codes > 0 && near < count ? near : count;
     return most < shape->wanted ? most : shape->wanted;
 }
 

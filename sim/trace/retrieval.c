@@ -347,20 +347,6 @@ static void trace_retrieval_answer(const struct asking *asking, const uint32_t *
     }
 }
 
-static bool trace_retrieval_reserve(const struct asking *asking, struct error *why)
-{
-    struct retrieval_buffer *buffer = asking->buffer;
-    size_t units = (size_t)asking->header->units + 1;
-    return array_reserve(&buffer->asked.units, &buffer->asked.units_capacity, units,
-                         sizeof(uint32_t), why) &&
-           array_reserve(&buffer->asked.mass, &buffer->asked.mass_capacity, units, 1, why) &&
-           array_reserve(&buffer->level, &buffer->level_capacity, units, sizeof(uint16_t), why) &&
-           array_reserve(&buffer->item, &buffer->item_capacity, 2 * (size_t)units, sizeof(uint32_t),
-                         why) &&
-           array_reserve(&buffer->place, &buffer->place_capacity, asking->levels, sizeof(uint32_t),
-                         why);
-}
-
 /* Ask for the best items, as many as the shape wants. */
 static void ask_best(const struct asking *asking, struct demand *out)
 {
@@ -407,7 +393,14 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
         .page = error->page > 1 ? error->page : 1,
     };
     trace_retrieval_describe(&asking, error);
-    if (!trace_retrieval_reserve(&asking, why)) {
+    size_t units = (size_t)header->units + 1;
+    struct demand_buffer *asked = &buffer->asked;
+    if (!array_reserve(&asked->units, &asked->units_capacity, units, sizeof(uint32_t), why) ||
+        !array_reserve(&asked->mass, &asked->mass_capacity, units, 1, why) ||
+        !array_reserve(&buffer->level, &buffer->level_capacity, units, sizeof(uint16_t), why) ||
+        !array_reserve(&buffer->item, &buffer->item_capacity, 2 * units, sizeof(uint32_t), why) ||
+        !array_reserve(&buffer->place, &buffer->place_capacity, asking.levels, sizeof(uint32_t),
+                       why)) {
         return false;
     }
     ask_best(&asking, out);

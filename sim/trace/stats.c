@@ -177,32 +177,26 @@ int32_t trace_dot(const int8_t *a, const int8_t *b, uint32_t count)
 }
 
 /* Scales cancel in a cosine. A query of zeros counts as orthogonal to all. */
-static void add_query(struct mean *means, int8_t *ring, double *norms, const int8_t *query,
-                      uint32_t head_dim, uint32_t step)
-{
-    double norm = sqrt(trace_dot(query, query, head_dim));
-    for (int lag = 0; lag < LAGS; lag++) {
-        if (step >= lags[lag]) {
-            uint32_t slot = (step - lags[lag]) % LAG_MOST;
-            double product = trace_dot(query, ring + (size_t)slot * head_dim, head_dim);
-            double length = norm * norms[slot];
-            trace_stats_add(&means[TRACE_COSINE_1 + lag], length > 0 ? product / length : 0);
-        }
-    }
-    memcpy(ring + (size_t)(step % LAG_MOST) * head_dim, query, head_dim);
-    norms[step % LAG_MOST] = norm;
-}
-
 static void add_queries(const struct trace_header *header, struct trace_stats_scratch *scratch)
 {
     const struct trace_frame *frame = &scratch->frame;
     uint32_t group = header->query_heads / header->kv_heads, head_dim = header->head_dim;
+    const int8_t *query = frame->query;
     for (uint32_t q = 0; q < header->query_heads; q++) {
-        for (uint32_t step = 0; step < frame->steps; step++) {
-            add_query(scratch->means[q / group], scratch->queries + (size_t)q * LAG_MOST * head_dim,
-                      scratch->norms + (size_t)q * LAG_MOST,
-                      frame->query + ((size_t)q * frame->steps + step) * head_dim, head_dim,
-                      frame->first_step + step);
+        int8_t *ring = scratch->queries + (size_t)q * LAG_MOST * head_dim;
+        double *norms = scratch->norms + (size_t)q * LAG_MOST;
+        for (uint32_t s = 0; s < frame->steps; s++, query += head_dim) {
+            uint32_t step = frame->first_step + s;
+            double norm = sqrt(trace_dot(query, query, head_dim));
+            for (int lag = 0; lag < LAGS && step >= lags[lag]; lag++) {
+                uint32_t slot = (step - lags[lag]) % LAG_MOST;
+                double product = trace_dot(query, ring + (size_t)slot * head_dim, head_dim);
+                double length = norm * norms[slot];
+                trace_stats_add(&scratch->means[q / group][TRACE_COSINE_1 + lag],
+                                length > 0 ? product / length : 0);
+            }
+            memcpy(ring + (size_t)(step % LAG_MOST) * head_dim, query, head_dim);
+            norms[step % LAG_MOST] = norm;
         }
     }
 }

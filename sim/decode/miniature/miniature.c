@@ -115,18 +115,6 @@ static uint64_t whole_tokens(const struct pipe *pipe)
     return pipe->setup->context * pipe->plan->kv_heads;
 }
 
-/* The GPU's stand-in attends to `tokens`, each K and V of one KV head. It is woken, and wakes the caller. */
-static bool put_stand_in(struct pipe *pipe, uint64_t tokens, struct error *why)
-{
-    struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
-    work.route = ROUTE_CPU_READ;
-    work.bytes = (double)tokens * pipe->head_bytes;
-    work.fixed_ns = 2 * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, 1, &work.fixed_trust);
-    work.rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
-    work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
-    return work_put(pipe, &work, NULL, why);
-}
-
 /* ---- kernels and copies of a GPU ---- */
 
 enum {
@@ -168,13 +156,22 @@ static bool attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id f
                              first, after, &pipe->at[pipe->layer].attended, why);
 }
 
+/* A host's stand-in is woken, and wakes the caller. */
 static bool miniature_attend(struct pipe *pipe, bool gpu, uint64_t tokens, engine_task_id after,
                              struct error *why)
 {
     engine_task_id first;
-    return gpu ? work_launch(pipe, ATTENTION_KERNELS, &first, why) &&
-                     attend_launched(pipe, tokens, first, after, why)
-               : put_stand_in(pipe, tokens, why);
+    if (gpu) {
+        return work_launch(pipe, ATTENTION_KERNELS, &first, why) &&
+               attend_launched(pipe, tokens, first, after, why);
+    }
+    struct work work = work_of(PART_COMPUTE, PIPE_MAIN);
+    work.route = ROUTE_CPU_READ;
+    work.bytes = (double)tokens * pipe->head_bytes;
+    work.fixed_ns = 2 * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, 1, &work.fixed_trust);
+    work.rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &work.rate_trust) / 1e9;
+    work_wait_for(&work, pipe->last[PIPE_LAUNCH]);
+    return work_put(pipe, &work, NULL, why);
 }
 
 /* The call of a copy to the GPU, and the copy itself. */
@@ -550,25 +547,6 @@ static struct mechanisms mechanisms_of(const struct miniature *miniature, enum m
     };
 }
 
-/* On a GPU a step begins with the launch of its graph, if any. At its end the CPU sees its last kernel. */
-static bool put_step(struct pipe *pipe, enum miniature_id id, struct error *why)
-{
-    bool gpu = miniature_kinds[id].site == MINIATURE_GPU, good = true;
-    pipe->layer = 0;
-    if (programs[id].launch == LAUNCH_GRAPH) {
-        good = work_put_call(pipe, PART_LAUNCH, CURVE_HOST_GRAPH_LAUNCH, 1, ENGINE_NONE,
-                             &pipe->graph, why);
-    }
-    for (; good && pipe->layer < pipe->plan->layers; pipe->layer++) {
-        for (const enum miniature_stage *stage = programs[id].stages; good && *stage != END;
-             stage++) {
-            good = put_stage(pipe, gpu, *stage, why);
-        }
-    }
-    return good && (!gpu || work_put_call(pipe, PART_SYNC, CURVE_HOST_SYNC, 1,
-                                          pipe->last[PIPE_MAIN], NULL, why));
-}
-
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
@@ -624,7 +602,19 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
     bool good = offloaded != NULL && pipe_layers(&pipe, why) && pipe.moved != NULL &&
                 (gpu ? machine_add : add_host)(&pipe, why);
     for (pipe.step = 1; good && pipe.step <= plan.steps; pipe.step++) {
-        good = put_step(&pipe, id, why);
+        pipe.layer = 0;
+        if (programs[id].launch == LAUNCH_GRAPH) {
+            good = work_put_call(&pipe, PART_LAUNCH, CURVE_HOST_GRAPH_LAUNCH, 1, ENGINE_NONE,
+                                 &pipe.graph, why);
+        }
+        for (; good && pipe.layer < plan.layers; pipe.layer++) {
+            for (int i = 0; good && programs[id].stages[i] != END; i++) {
+                good = put_stage(&pipe, gpu, programs[id].stages[i], why);
+            }
+        }
+        /* The CPU sees the step's last kernel. */
+        good = good && (!gpu || work_put_call(&pipe, PART_SYNC, CURVE_HOST_SYNC, 1,
+                                              pipe.last[PIPE_MAIN], NULL, why));
     }
     good = good && engine_run(pipe.engine, NULL, why);
     *layer_ns = good ? (double)engine_now(pipe.engine) / miniature->steps / miniature->layers : 0;

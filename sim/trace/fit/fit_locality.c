@@ -49,22 +49,6 @@ static uint32_t first_of(const struct locality_measurement *all, uint64_t index,
     return (uint32_t)(unit > all->shape.first_unit ? unit : all->shape.first_unit);
 }
 
-/* Of the other units in the neighbourhoods of each wanted unit, the wanted share; their sum. */
-static double near_sum(const struct locality_measurement *all, const uint8_t *wanted,
-                       uint32_t blocks)
-{
-    double sum = 0;
-    for (uint32_t b = 0; b < blocks; b++) {
-        uint32_t first = first_of(all, b, blocks), end = first_of(all, b + 1, blocks);
-        double count = 0;
-        for (uint32_t u = first; u < end; u++) {
-            count += wanted[u];
-        }
-        sum += end > first + 1 ? count * (count - 1) / (end - first - 1) : 0;
-    }
-    return sum;
-}
-
 static void add_head(const struct locality_measurement *all, const uint8_t *wanted, uint32_t head,
                      struct locality_sums *sums)
 {
@@ -85,7 +69,17 @@ static void add_head(const struct locality_measurement *all, const uint8_t *want
         sums->alike += both;
     }
     for (int width = 0; width < PROFILE_WIDTHS; width++) {
-        sums->near[width] += near_sum(all, own, profile_blocks[width]);
+        uint32_t blocks = profile_blocks[width];
+        double sum = 0;
+        for (uint32_t b = 0; b < blocks; b++) { /* of the other units of each wanted one's */
+            uint32_t first = first_of(all, b, blocks), end = first_of(all, b + 1, blocks);
+            double near = 0;
+            for (uint32_t u = first; u < end; u++) {
+                near += own[u];
+            }
+            sum += end > first + 1 ? near * (near - 1) / (end - first - 1) : 0;
+        }
+        sums->near[width] += sum;
     }
 }
 
@@ -134,24 +128,6 @@ static bool fit_locality_measure_layer(uint32_t layer, uint32_t thread, void *co
     return ok;
 }
 
-static void fit_locality_sum_up(const struct locality_measurement *all, struct fit_locality *out)
-{
-    struct locality_sums sum = {0};
-    for (uint32_t layer = 0; layer < all->header->layers; layer++) {
-        const struct locality_sums *part = &all->sums[layer];
-        sum.wanted += part->wanted;
-        sum.pairs += part->pairs;
-        sum.alike += part->alike;
-        for (int width = 0; width < PROFILE_WIDTHS; width++) {
-            sum.near[width] += part->near[width];
-        }
-    }
-    *out = (struct fit_locality){.alike = sum.pairs > 0 ? sum.alike / sum.pairs : 0};
-    for (int width = 0; width < PROFILE_WIDTHS; width++) {
-        out->near[width] = sum.wanted > 0 ? sum.near[width] / sum.wanted : 0;
-    }
-}
-
 bool fit_locality_measure(const struct trace *trace, const struct trace_selection *selection,
                           uint32_t steps, uint32_t threads, struct fit_locality *out,
                           struct error *why)
@@ -168,8 +144,18 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
     all.sums = array_zeroed(header->layers, sizeof *all.sums, why);
     bool ok = all.sums != NULL &&
               parallel_for(header->layers, threads, fit_locality_measure_layer, &all, why);
-    if (ok) {
-        fit_locality_sum_up(&all, out);
+    struct locality_sums sum = {0};
+    for (uint32_t layer = 0; ok && layer < header->layers; layer++) {
+        sum.wanted += all.sums[layer].wanted;
+        sum.pairs += all.sums[layer].pairs;
+        sum.alike += all.sums[layer].alike;
+        for (int width = 0; width < PROFILE_WIDTHS; width++) {
+            sum.near[width] += all.sums[layer].near[width];
+        }
+    }
+    *out = (struct fit_locality){.alike = sum.pairs > 0 ? sum.alike / sum.pairs : 0};
+    for (int width = 0; width < PROFILE_WIDTHS; width++) {
+        out->near[width] = sum.wanted > 0 ? sum.near[width] / sum.wanted : 0;
     }
     free(all.sums);
     return ok;

@@ -47,22 +47,6 @@ static bool solve_octave(const struct fit_levels *levels, uint32_t ranks, uint32
     return true;
 }
 
-/* An octave that cannot be fitted copies the one before it, or else the first fitted one. */
-static void fill_gaps(const bool *fitted, uint32_t knots, struct trace_profile_head *head)
-{
-    uint32_t first = 0;
-    while (!fitted[first]) {
-        first++;
-    }
-    for (uint32_t o = 0; o < knots; o++) {
-        uint32_t like = o < first ? first : o - 1;
-        if (!fitted[o]) {
-            head->level[o] = head->level[like];
-            head->spread[o] = head->spread[like];
-        }
-    }
-}
-
 void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
                       struct trace_profile_head *head)
 {
@@ -76,8 +60,17 @@ void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
         head->knots = 1;
         head->level[0] = levels->threshold[0];
         head->spread[0] = 1;
-    } else {
-        fill_gaps(fitted, head->knots, head);
+    }
+    uint32_t first = 0; /* that is fitted */
+    while (first < PROFILE_KNOTS && !fitted[first]) {
+        first++;
+    }
+    /* An octave that cannot be fitted copies the one before it, or else the first fitted one. */
+    for (uint32_t o = 0; first < PROFILE_KNOTS && o < head->knots; o++) {
+        if (!fitted[o]) {
+            head->level[o] = head->level[o < first ? first : o - 1];
+            head->spread[o] = head->spread[o < first ? first : o - 1];
+        }
     }
     uint32_t last = head->knots - 1, back = last < 2 ? last : 2;
     double fall = back > 0 ? (head->level[last] - head->level[last - back]) / back : 0;
@@ -273,19 +266,6 @@ static uint32_t rank_units(const struct fit_sample *sample, double rank)
     return units < 1 ? 1 : units < sample->keep ? units : sample->keep;
 }
 
-/* The number of steps in which each unit is among the best ANCHOR_RANK. */
-static uint32_t *count_best(const struct fit_sample *sample, struct error *why)
-{
-    uint32_t best = rank_units(sample, ANCHOR_RANK);
-    uint32_t *steps = array_zeroed(sample->context, sizeof *steps, why);
-    for (uint32_t s = 0; steps != NULL && s < sample->steps; s++) {
-        for (uint32_t i = 0; i < best; i++) {
-            steps[sample->units[(size_t)s * sample->keep + i]]++;
-        }
-    }
-    return steps;
-}
-
 /* Level of anchors, their spread around it and in time, from the steps whose rows kept them. */
 static void measure_anchors(const struct fit_sample *sample, const struct moments *anchors,
                             struct fit_levels *out)
@@ -339,7 +319,13 @@ bool fit_measure_levels(const struct fit_sample *sample, uint32_t first_octave,
     uint32_t lags, ranks;
     *out = (struct fit_levels){.first_octave = first_octave};
     count_shown(sample, &lags, &ranks);
-    uint32_t *best = count_best(sample, why);
+    uint32_t *best = array_zeroed(sample->context, sizeof *best, why);
+    uint32_t anchor_rank = rank_units(sample, ANCHOR_RANK);
+    for (uint32_t s = 0; best != NULL && s < sample->steps; s++) {
+        for (uint32_t i = 0; i < anchor_rank; i++) { /* the steps in which each is among the best */
+            best[sample->units[(size_t)s * sample->keep + i]]++;
+        }
+    }
     struct moments *anchors =
         best != NULL ? array_zeroed(sample->context, sizeof *anchors, why) : NULL;
     if (anchors != NULL) {
@@ -359,25 +345,6 @@ bool fit_measure_levels(const struct fit_sample *sample, uint32_t first_octave,
 }
 
 /* Loads the heads of a layer: rows sorted best first, queries contiguous for each query head. */
-
-static bool sample_init(struct fit_sample *sample, const struct trace_header *header,
-                        uint32_t steps, struct error *why)
-{
-    uint32_t group = header->query_heads / header->kv_heads;
-    *sample = (struct fit_sample){
-        .steps = steps,
-        .context = header->context,
-        .query_heads = group,
-        .head_dim = header->head_dim,
-    };
-    trace_window(header, header->sinks, header->recent, &sample->first_unit, &sample->end_unit);
-    uint32_t outside = sample->end_unit - sample->first_unit;
-    sample->keep = header->keep < outside ? header->keep : outside;
-    size_t rows = (size_t)steps * sample->keep;
-    return (sample->units = array_zeroed(rows, sizeof *sample->units, why)) &&
-           (sample->codes = array_zeroed(rows, 1, why)) &&
-           (sample->query = array_zeroed((size_t)group * steps, header->head_dim, why));
-}
 
 void fit_samples_release(struct fit_sample *samples, uint32_t count)
 {
@@ -438,8 +405,20 @@ bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
     struct demand_buffer buffer = {0};
     bool ok = true;
     uint32_t made = 0;
+    uint32_t group = header->query_heads / header->kv_heads;
     for (; ok && made < header->kv_heads; made++) {
-        ok = sample_init(&samples[made], header, steps, why);
+        struct fit_sample *sample = &samples[made];
+        *sample = (struct fit_sample){.steps = steps,
+                                      .context = header->context,
+                                      .query_heads = group,
+                                      .head_dim = header->head_dim};
+        trace_window(header, header->sinks, header->recent, &sample->first_unit, &sample->end_unit);
+        uint32_t outside = sample->end_unit - sample->first_unit;
+        sample->keep = header->keep < outside ? header->keep : outside;
+        size_t rows = (size_t)steps * sample->keep;
+        ok = (sample->units = array_zeroed(rows, sizeof *sample->units, why)) &&
+             (sample->codes = array_zeroed(rows, 1, why)) &&
+             (sample->query = array_zeroed((size_t)group * steps, header->head_dim, why));
     }
     for (uint32_t tile = 0; ok && tile * header->steps_per_tile < steps; tile++) {
         ok = trace_read(trace, 0, tile, layer, &frame, why);

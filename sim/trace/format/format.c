@@ -387,21 +387,6 @@ bool frame_blame(const struct trace_frame *frame, const char *file, int line, ui
     return bare.expected[0] == '\0' ? false : error_expect(why, "%s", bare.expected);
 }
 
-static bool frame_check_place(const struct trace_header *header, const struct trace_frame *frame,
-                              struct error *why)
-{
-    if (frame->sequence >= header->sequences || frame->layer >= header->layers ||
-        frame->tile >= trace_tiles(header)) {
-        return error_set(why, NULL, 0, "the trace has no frame at this place");
-    }
-    if (frame->first_step != frame->tile * header->steps_per_tile ||
-        frame->steps != trace_tile_steps(header, frame->tile)) {
-        return error_set(why, NULL, 0, "%u steps from step %u do not match the tile", frame->steps,
-                         frame->first_step);
-    }
-    return true;
-}
-
 /* The fault of a row, or NULL. An ascending row holds the units from `first_unit` on if its last
  * ones do, and those before `end_unit` if its first ones do. */
 static const char *row_fault(const struct trace_header *header, uint32_t first_unit,
@@ -450,27 +435,15 @@ static bool frame_check_rows(const struct trace_header *header, const struct tra
     return true;
 }
 
-/* Every mass is a number from 0 to 1, within rounding. */
-static bool check_mass(const struct trace_frame *frame, const float *mass, uint32_t count,
-                       const char *column, struct error *why)
+/* Every mass is a number from 0 to 1, within rounding; every scale one that is not negative. */
+static bool check_numbers(const struct trace_frame *frame, const float *numbers, uint32_t count,
+                          const char *column, bool mass, struct error *why)
 {
     for (uint32_t r = 0; r < count; r++) {
-        if (!(mass[r] >= 0.0f && mass[r] <= 1.001f)) {
-            return error_set(why, NULL, 0, "%s of head %u, step %u is %g, not a mass", column,
-                             r / frame->steps, frame->first_step + r % frame->steps,
-                             (double)mass[r]);
-        }
-    }
-    return true;
-}
-
-static bool check_scale(const struct trace_frame *frame, uint32_t count, struct error *why)
-{
-    for (uint32_t r = 0; r < count; r++) {
-        if (!(frame->scale[r] >= 0.0f && isfinite(frame->scale[r]))) {
-            return error_set(why, NULL, 0, "scale of query head %u, step %u is %g",
-                             r / frame->steps, frame->first_step + r % frame->steps,
-                             (double)frame->scale[r]);
+        if (!(numbers[r] >= 0.0f && (mass ? numbers[r] <= 1.001f : isfinite(numbers[r])))) {
+            return error_set(why, NULL, 0, "%s head %u, step %u is %g%s", column, r / frame->steps,
+                             frame->first_step + r % frame->steps, (double)numbers[r],
+                             mass ? ", not a mass" : "");
         }
     }
     return true;
@@ -479,12 +452,21 @@ static bool check_scale(const struct trace_frame *frame, uint32_t count, struct 
 bool trace_frame_check(const struct trace_header *header, const struct trace_frame *frame,
                        struct error *why)
 {
-    uint32_t rows = header->kv_heads * frame->steps;
-    return frame_check_place(header, frame, why) &&
-           frame_check_rows(header, frame, &frame->rows, "", why) &&
-           check_mass(frame, frame->born, rows, "born", why) &&
-           check_mass(frame, frame->tail, rows, "tail", why) &&
-           (!header->has_queries || check_scale(frame, header->query_heads * frame->steps, why)) &&
+    uint32_t rows = header->kv_heads * frame->steps, queries = header->query_heads * frame->steps;
+    if (frame->sequence >= header->sequences || frame->layer >= header->layers ||
+        frame->tile >= trace_tiles(header)) {
+        return error_set(why, NULL, 0, "the trace has no frame at this place");
+    }
+    if (frame->first_step != frame->tile * header->steps_per_tile ||
+        frame->steps != trace_tile_steps(header, frame->tile)) {
+        return error_set(why, NULL, 0, "%u steps from step %u do not match the tile", frame->steps,
+                         frame->first_step);
+    }
+    return frame_check_rows(header, frame, &frame->rows, "", why) &&
+           check_numbers(frame, frame->born, rows, "born of", true, why) &&
+           check_numbers(frame, frame->tail, rows, "tail of", true, why) &&
+           (!header->has_queries ||
+            check_numbers(frame, frame->scale, queries, "scale of query", false, why)) &&
            (!header->has_approximate ||
             frame_check_rows(header, frame, &frame->approximate, "approximate ", why));
 }

@@ -227,17 +227,11 @@ static bool read_header(struct trace *trace, struct error *why)
     if (XXH64(trace->header_text, hashed, 0) != load_u64(trace->header_text + hashed)) {
         return error_set(why, path, 0, "header, byte %u: the checksum does not match", hashed);
     }
-    return true;
-}
-
-static bool parse_header(struct trace *trace, struct error *why)
-{
     uint32_t fields[HEADER_FIELDS];
     memcpy(fields, trace->header_text + HEADER_FIELDS_AT, sizeof fields);
     const char *source = (const char *)trace->header_text + HEADER_FIXED;
-    size_t source_bytes = trace->header_bytes - HEADER_FIXED - HASH_BYTES;
-    if (!header_unpack(fields, trace->path, 0, &trace->header, why) ||
-        !header_check_source(source, source_bytes, trace->path, 0, why) ||
+    if (!header_unpack(fields, path, 0, &trace->header, why) ||
+        !header_check_source(source, source_bytes, path, 0, why) ||
         (trace->header.source = array_zeroed(source_bytes + 1, 1, why)) == NULL) {
         return false;
     }
@@ -334,7 +328,7 @@ struct trace *trace_open(const char *path, struct error *why)
 {
     struct trace *trace = trace_begin(path, why);
     if (trace != NULL &&
-        (!trace_open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
+        (!trace_open_file(trace, why) || !read_header(trace, why) ||
          !trace_layers_init(trace, why) || !read_footer(trace, why) || !read_index(trace, why))) {
         trace_close(trace);
         return NULL;

@@ -455,23 +455,6 @@ static bool generate_read_item(uint32_t item, uint32_t thread, void *context, st
     return trace_read(copy->trace, at.sequence, at.tile, at.layer, &copy->frames[item], why);
 }
 
-/* Copy as many frames at once as there are threads. */
-static bool copy_frames(struct generate_copy *copy, struct trace_writer *writer, uint32_t threads,
-                        struct error *why)
-{
-    uint64_t frames = copy->trace->frames;
-    bool good = true;
-    for (copy->first = 0; good && copy->first < frames; copy->first += threads) {
-        uint64_t left = frames - copy->first;
-        uint32_t count = left < threads ? (uint32_t)left : threads;
-        good = parallel_for(count, threads, generate_read_item, copy, why);
-        for (uint32_t i = 0; good && i < count; i++) {
-            good = trace_writer_put(writer, &copy->frames[i], why);
-        }
-    }
-    return good;
-}
-
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why)
 {
     threads = parallel_threads(threads);
@@ -481,7 +464,15 @@ bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, s
         return false;
     }
     copy.frames = array_zeroed(threads, sizeof *copy.frames, why);
-    bool ok = copy.frames != NULL && copy_frames(&copy, writer, threads, why);
+    bool ok = copy.frames != NULL;
+    for (; ok && copy.first < trace->frames; copy.first += threads) { /* a frame a thread */
+        uint64_t left = trace->frames - copy.first;
+        uint32_t count = left < threads ? (uint32_t)left : threads;
+        ok = parallel_for(count, threads, generate_read_item, &copy, why);
+        for (uint32_t i = 0; ok && i < count; i++) {
+            ok = trace_writer_put(writer, &copy.frames[i], why);
+        }
+    }
     for (uint32_t i = 0; copy.frames != NULL && i < threads; i++) {
         trace_frame_release(&copy.frames[i]);
     }

@@ -95,22 +95,6 @@ static uint64_t of_32_bits(double probability)
     return (uint64_t)llrint(probability * 0x1p32);
 }
 
-static void scores_set_locality(struct scores_drawing *drawing, const struct candidates *asked)
-{
-    drawing->context = asked->context;
-    drawing->keys = make_keys(asked->key);
-    drawing->layer_keys = make_keys(asked->layer_key);
-    drawing->near_key = hash_at(asked->layer_key, 4);
-    drawing->alike_key = hash_at(asked->key, 4);
-    drawing->alike = of_32_bits(asked->locality->alike);
-    drawing->widths = 0;
-    for (uint32_t i = 0; i < PROFILE_WIDTHS; i++) {
-        drawing->near[i] = of_32_bits(asked->locality->near[i]);
-        drawing->neighbours[i] = (struct neighbours){0};
-        drawing->widths = drawing->near[i] > 0 ? i + 1 : drawing->widths;
-    }
-}
-
 /* Levels are shifted so that the highest is 0. */
 static void drawing_init(struct scores_drawing *drawing, const struct candidates *asked)
 {
@@ -129,7 +113,18 @@ static void drawing_init(struct scores_drawing *drawing, const struct candidates
     }
     drawing->anchor = make_kind(head->anchor_level - most, head->anchor_spread, head->anchor_drift);
     drawing->anchors = (uint32_t)lrint(head->anchor_share * 65536);
-    scores_set_locality(drawing, asked);
+    drawing->context = asked->context;
+    drawing->keys = make_keys(asked->key);
+    drawing->layer_keys = make_keys(asked->layer_key);
+    drawing->near_key = hash_at(asked->layer_key, 4);
+    drawing->alike_key = hash_at(asked->key, 4);
+    drawing->alike = of_32_bits(asked->locality->alike);
+    drawing->widths = 0;
+    for (uint32_t i = 0; i < PROFILE_WIDTHS; i++) {
+        drawing->near[i] = of_32_bits(asked->locality->near[i]);
+        drawing->neighbours[i] = (struct neighbours){0};
+        drawing->widths = drawing->near[i] > 0 ? i + 1 : drawing->widths;
+    }
     drawing->now = asked->context + asked->first_step;
 }
 
