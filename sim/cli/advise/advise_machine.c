@@ -2,7 +2,6 @@
  * and what people are told below them. */
 #include "cli/advise/advise.h"
 
-#include "cli/frame/left_out.h"
 #include "cli/frame/message.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "cli/frame/arguments.h"
 
-#include "cli/frame/help.h"
+#include "cli/frame/program.h"
 #include "core/array.h"
 #include "core/text.h"
 #include "predict/scenario/scenario_keys.h"

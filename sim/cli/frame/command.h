@@ -77,3 +77,10 @@ extern const struct command command_calibrate;
 extern const struct command command_kernels;
 extern const struct command command_list;
 extern const struct command command_completion;
+
+/* Print the words that are valid under the cursor of a shell, a word a line; none where a file's name or anything
+ * else is wanted.
+ *   commands  the program's, which end with NULL
+ *   words     [count] behind the program's name; the last one, maybe empty, is under the cursor */
+void candidates_print(const struct command *const *commands, const char *const *words,
+                      uint32_t count, FILE *out);

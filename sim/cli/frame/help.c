@@ -1,11 +1,9 @@
-#include "cli/frame/help.h"
-
-#include <string.h>
-
 #include "cli/frame/program.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "tables/table.h"
+
+#include <string.h>
 
 static void help_version(const struct program *program, FILE *out)
 {

@@ -1,6 +1,5 @@
 #include "cli/frame/program.h"
 
-#include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"

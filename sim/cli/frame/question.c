@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/frame/help.h"
+#include "cli/frame/program.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
 

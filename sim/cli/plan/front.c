@@ -5,7 +5,6 @@
  * the runs that meet the targets, those on the Pareto front have a row, the fastest first: no other is at least as
  * good in every figure and better in one. Equal runs are on it together. Servers whose queue grows are left out:
  * their figures hold only for a workload of just this length. */
-#include "cli/frame/left_out.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/plan/plan_report.h"

@@ -28,6 +28,10 @@ bool front_print(const struct scenario *scenario, const char *over,
                  const struct planning_options *with, const struct table_view *view, bool json,
                  struct error *why);
 
+/* Print a line for each reason why systems were left out, with their names, or one with how many there are;
+ * nothing if none was. */
+void left_out_print(const struct candidate *candidates, uint32_t count, bool names, FILE *out);
+
 /* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the question and its
  * answer. The plan's name is a hash of the question, of the runs that answer it (these depend on the files
  * that the scenario names). The same plan made again replaces the first. */

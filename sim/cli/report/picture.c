@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/frame/harness.h"
-#include "cli/frame/help.h"
+#include "cli/frame/program.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"

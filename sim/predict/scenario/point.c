@@ -142,10 +142,9 @@ double point_host_share(const struct point *point)
     return (stated ? 1 : POINT_HOST_PERCENT / 100.0) / sharers;
 }
 
-bool point_launches(const struct point *point, bool prompts)
+bool point_launches_prompts(const struct point *point)
 {
-    return point->workload.compile == COMPILE_EAGER ||
-           (prompts && point->engine.path.prompts_launched);
+    return point->workload.compile == COMPILE_EAGER || point->engine.path.prompts_launched;
 }
 
 size_t point_curves(const struct point *point, enum curve_id *ids)
@@ -156,7 +155,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     struct pipeline_beside beside = {
         .prompts = serves,
         .launches =
-            (serves && point_launches(point, true)) ||
+            (serves && point_launches_prompts(point)) ||
             (setup->engine.runs &&
              engine_step_launched(setup, serves ? point->workload.sequences : setup->batch)),
         .copies = serves && mechanisms_host_prefixes(m),

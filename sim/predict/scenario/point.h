@@ -96,9 +96,8 @@ double point_host_share(const struct point *point);
 uint32_t point_passes(const struct point *point);
 uint32_t point_joined_ranks(const struct point *point);
 
-/* Does the CPU launch the kernels of a server's step one by one, without a CUDA graph? Of a step
- * with or without prompts. */
-bool point_launches(const struct point *point, bool prompts);
+/* Does the CPU launch the kernels of a server's step with prompts one by one, without a CUDA graph? */
+bool point_launches_prompts(const struct point *point);
 
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);

@@ -459,7 +459,7 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
     }
     out->engine.path.overlaps =
         workload->overlap == 0 ? engine->path.overlaps : workload->overlap > 1;
-    out->setup.engine = server_engine_around(engine, &gpu, point_launches(out, false));
+    out->setup.engine = server_engine_around(engine, &gpu, workload->compile == COMPILE_EAGER);
     if (workload->graph_sequences > 0) {
         out->setup.engine.most_rows = workload->graph_sequences;
     }

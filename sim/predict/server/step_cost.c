@@ -255,7 +255,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->passes = point_passes(point);
     cost->ranks = point_joined_ranks(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
-    cost->prompts_launched = point_launches(point, true);
+    cost->prompts_launched = point_launches_prompts(point);
     cost->launch_ns =
         engine_step_launch_ns(setup, TRUST_UNSEEN); /* add_overhead() counts it as assumed */
     /* The engine's kernel takes the decodes of a step in the call of its prompts only over KV of 16 bits that

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/completion.h"
 #include "cli/frame/command.h"
 
 #include <stdio.h>

@@ -235,7 +235,7 @@ static double launched_ns(const char *engine, int compile, bool prompt, const ch
     struct run_context runs;
     make_runs(&runs, 1);
     point.workload.compile = compile;
-    point.setup.engine.launches = point_launches(&point, false);
+    point.setup.engine.launches = compile == COMPILE_EAGER;
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
     assert_true(cost != NULL);
     struct step_load load = {.chunks = &chunk, .chunk_count = 1};
