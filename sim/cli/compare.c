@@ -29,31 +29,6 @@ static const struct frame_column columns[COLUMNS] = {
     [ERROR] = {.title = "error", .unit = UNIT_CHANGE},
 };
 
-static void compare_measured_put_value(struct frame *frame, uint32_t column, double value)
-{
-    frame_textf(frame, column, "%.*f", value < 100 ? 2 : value < 1000 ? 1 : 0, value);
-}
-
-/* Answers of one token have a measured TPOT of 0. */
-static struct frame *compare_measured_figures_frame(const struct result *result,
-                                                    const struct measured *measured,
-                                                    struct error *why)
-{
-    struct frame *frame = frame_create(columns, COLUMNS, why);
-    for (int i = 0; i < MEASURED_FIGURES; i++) {
-        double was = measured->value[i];
-        double predicted = measured_predicted(result, &measured_figures[i]);
-        if (!isnan(was) && !isnan(predicted)) {
-            frame_row(frame);
-            frame_text(frame, FIGURE, measured_figures[i].what);
-            compare_measured_put_value(frame, MEASURED, was);
-            compare_measured_put_value(frame, PREDICTED, predicted);
-            frame_number(frame, ERROR, was > 0 ? predicted / was - 1 : (double)NAN);
-        }
-    }
-    return frame;
-}
-
 /* Does the load agree: rate, lengths, clients, gaps? Prints what does not. Requests that arrive all at
  * once have no rate. The context is a whole number, so the answer is known to a token. */
 static bool compare_print_load(const struct result *result, const struct measured *measured)
@@ -100,26 +75,6 @@ static bool compare_print_load(const struct result *result, const struct measure
     return same;
 }
 
-/* How the run differs from the measurement (requests, model, load). Returns whether they can be of the
- * same load of the same model: endless requests and those of a benchmark are never equally many. */
-static bool compare_measured_print_notes(const struct result *result,
-                                         const struct measured *measured)
-{
-    const struct cell *cells = result->cells;
-    double requests = (double)cells[COLUMN(requests)->index].integer;
-    if (!isnan(measured->requests) && measured->requests != requests) {
-        printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
-               requests);
-    }
-    bool same_model =
-        measured->model[0] == '\0' || name_holds(measured->model, cells[COLUMN(model)->index].text);
-    if (!same_model) {
-        printf("note: %s was measured, and %s predicted\n", measured->model,
-               cells[COLUMN(model)->index].text);
-    }
-    return compare_print_load(result, measured) && same_model && measured->requests != 0;
-}
-
 /* Other questions about this server take its error by these keys. */
 static void print_measured_keys(const struct result *result, const struct measured *measured)
 {
@@ -160,12 +115,34 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
         return false;
     }
     const struct cell *cells = result.cells;
-    struct frame *frame = compare_measured_figures_frame(&result, measured, why);
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        double was = measured->value[i], is = measured_predicted(&result, &measured_figures[i]);
+        if (!isnan(was) && !isnan(is)) {
+            frame_row(frame);
+            frame_text(frame, FIGURE, measured_figures[i].what);
+            frame_textf(frame, MEASURED, "%.*f", was < 100 ? 2 : was < 1000 ? 1 : 0, was);
+            frame_textf(frame, PREDICTED, "%.*f", is < 100 ? 2 : is < 1000 ? 1 : 0, is);
+            /* answers of one token have a measured TPOT of 0 */
+            frame_number(frame, ERROR, was > 0 ? is / was - 1 : (double)NAN);
+        }
+    }
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
            values[1][0] != '\0' ? ", " : "", values[1], measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
-    if (compare_measured_print_notes(&result, measured)) {
+    /* How they differ. Endless requests and those of a benchmark are never equally many. */
+    double requests = (double)cells[COLUMN(requests)->index].integer;
+    const char *model = cells[COLUMN(model)->index].text;
+    bool same_model = measured->model[0] == '\0' || name_holds(measured->model, model);
+    if (!isnan(measured->requests) && measured->requests != requests) {
+        printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
+               requests);
+    }
+    if (!same_model) {
+        printf("note: %s was measured, and %s predicted\n", measured->model, model);
+    }
+    if (compare_print_load(&result, measured) && same_model && measured->requests != 0) {
         print_measured_keys(&result, measured);
     }
     putchar('\n');

@@ -120,22 +120,6 @@ static void validate_print_remarks(const struct subject *subject,
            worst);
 }
 
-/* Print the table and what is to be said below it, and store the rows unless `store` is NULL. `spec`:
- * the harness's instructions. */
-static bool validate_show(const struct subject *subject, const struct validation *validation,
-                          const char *spec, struct store *store, struct error *why)
-{
-    struct frame *frame = validation_frame(subject, validation, spec, why);
-    const struct store_frame stored = {.table = "validations", .frame = frame};
-    bool good = frame != NULL && frame_print(frame, NULL, stdout, why);
-    if (good) {
-        validate_print_remarks(subject, validation);
-        good = store == NULL || store_put_frames(store, &stored, 1, why);
-    }
-    frame_destroy(frame);
-    return good;
-}
-
 enum { HOST, MODEL, CONTEXT, QUICK, DB };
 
 /* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */
@@ -174,45 +158,44 @@ static bool validate_load(const struct arguments *arguments, struct subject *out
                             context, &out->shape, why);
 }
 
-/* ---- the command ---- */
-
-static bool validate(const struct arguments *arguments, const struct subject *subject,
-                     struct store *store, struct error *why)
-{
-    struct validation validation;
-    char *lines = NULL;
-    double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
-    char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
-    message_note("running mechanisms (keep the machine idle): about %.0f s", seconds);
-    bool good = spec != NULL &&
-                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
-                validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
-                                 &validation, why) &&
-                validate_show(subject, &validation, spec, store, why);
-    uint32_t failed = 0; /* the others stand in the table and in the database all the same */
-    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
-        failed += validation.rows[id].failed;
-    }
-    free(lines);
-    free(spec);
-    return good &&
-           (failed == 0 ||
-            error_set(why, NULL, 0, "%" PRIu32 " mechanism%s failed, as said under the table",
-                      failed, text_plural(failed)));
-}
-
 /* The database is opened first, so that a bad path fails before the measurement. */
 static bool validate_run(const struct arguments *arguments, struct error *why)
 {
     struct subject subject = {.trace = NULL};
     struct store *store = NULL;
+    struct validation validation;
+    char *lines = NULL, *spec = NULL;
+    double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     bool good = validate_load(arguments, &subject, why) && database_open(arguments, &store, why) &&
-                validate(arguments, &subject, store, why);
+                (spec = validation_spec(&subject.shape, trace_path(subject.trace), seconds, why));
+    if (good) {
+        message_note("running mechanisms (keep the machine idle): about %.0f s", seconds);
+        good = harness_read("mini", spec, subject.shape.site == MINIATURE_HOST, &lines, why) &&
+               validation_judge(&subject.shape, subject.trace, &subject.profile, lines, &validation,
+                                why);
+    }
+    struct frame *frame = good ? validation_frame(&subject, &validation, spec, why) : NULL;
+    const struct store_frame stored = {.table = "validations", .frame = frame};
+    good = frame != NULL && frame_print(frame, NULL, stdout, why);
+    if (good) {
+        validate_print_remarks(&subject, &validation);
+        good = store == NULL || store_put_frames(store, &stored, 1, why);
+    }
+    uint32_t failed = 0; /* the others stand in the table and in the database all the same */
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        failed += validation.rows[id].failed;
+    }
+    frame_destroy(frame);
+    free(lines);
+    free(spec);
     store_close(store);
     profile_release(&subject.profile);
     model_release(&subject.model);
     trace_close(subject.trace);
-    return good;
+    return good &&
+           (failed == 0 ||
+            error_set(why, NULL, 0, "%" PRIu32 " mechanism%s failed, as said under the table",
+                      failed, text_plural(failed)));
 }
 
 static void print_mechanisms(FILE *out)

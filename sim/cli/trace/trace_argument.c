@@ -38,37 +38,6 @@ bool selection_from_arguments(const struct arguments *arguments, int option, dou
 const char layer_choice_summary[] =
     "layers of the model, as in 5,11,17, or all (default: those without sliding windows)";
 
-static bool read_layers(const struct trace *trace, const char *const *texts, uint32_t count,
-                        uint32_t *layers, struct error *why)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t number;
-        if (i == trace_header(trace)->layers ||
-            !units_parse_whole(texts[i], UNIT_COUNT, UINT32_MAX, NULL, 0, "", &number, why) ||
-            !trace_find_layer(trace, (uint32_t)number, &layers[i]) ||
-            (i > 0 && layers[i] <= layers[i - 1])) {
-            error_usage(why, NULL, 0, "--layers: '%s' for %s", texts[i], trace_path(trace));
-            return error_expect(why, "all, or layers that it has, ascending");
-        }
-    }
-    return true;
-}
-
-static bool find_offloading(const struct trace *trace, uint32_t *layers, uint32_t *count,
-                            struct error *why)
-{
-    *count = 0;
-    for (uint32_t layer = 0; layer < trace_header(trace)->layers; layer++) {
-        bool slides;
-        if (!trace_layer_slides(trace, layer, &slides, why)) {
-            return false;
-        }
-        layers[*count] = layer;
-        *count += !slides;
-    }
-    return true;
-}
-
 bool layer_choice_apply(const struct arguments *arguments, int option, struct trace *trace,
                         struct layer_choice *out, struct error *why)
 {
@@ -80,8 +49,23 @@ bool layer_choice_apply(const struct arguments *arguments, int option, struct tr
         return true;
     }
     uint32_t *layers = array_zeroed(all, sizeof *layers, why);
-    bool ok = layers != NULL && (listed ? read_layers(trace, texts, count, layers, why)
-                                        : find_offloading(trace, layers, &count, why));
+    bool ok = layers != NULL;
+    for (uint32_t i = 0; ok && listed && i < count; i++) {
+        uint64_t number;
+        if (i == all ||
+            !units_parse_whole(texts[i], UNIT_COUNT, UINT32_MAX, NULL, 0, "", &number, why) ||
+            !trace_find_layer(trace, (uint32_t)number, &layers[i]) ||
+            (i > 0 && layers[i] <= layers[i - 1])) {
+            error_usage(why, NULL, 0, "--layers: '%s' for %s", texts[i], trace_path(trace));
+            ok = error_expect(why, "all, or layers that it has, ascending");
+        }
+    }
+    for (uint32_t layer = 0; ok && !listed && layer < all; layer++) { /* those that offload */
+        bool slides = true;
+        ok = trace_layer_slides(trace, layer, &slides, why);
+        layers[count] = layer;
+        count += !slides;
+    }
     if (ok && count > 0 && count < all) {
         out->sliding = listed ? 0 : all - count;
         ok = trace_choose_layers(trace, layers, count, why);

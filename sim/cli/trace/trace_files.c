@@ -130,26 +130,6 @@ static const struct command_option generate_options[] = {
     {.name = NULL},
 };
 
-static bool trace_generate_read_model(const struct arguments *arguments,
-                                      struct trace_geometry *geometry, struct model *model,
-                                      struct error *why)
-{
-    const struct model_options plain = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    const char *name = arguments_text(arguments, MODEL);
-    if (name == NULL) {
-        return true;
-    }
-    if (!model_load(NULL, name, &plain, NULL, 0, model, why)) {
-        return false;
-    }
-    geometry->model = model->name;
-    geometry->layers = model->layer_count;
-    geometry->kv_heads = model->kv_heads;
-    geometry->query_heads = model->query_heads;
-    geometry->head_dim = model->head_dim;
-    return true;
-}
-
 static bool generate(const struct arguments *arguments, const struct trace_profile *profile,
                      const char *name, struct error *why)
 {
@@ -166,13 +146,22 @@ static bool generate(const struct arguments *arguments, const struct trace_profi
         .sequences = 1,
         .steps = 64,
     };
-    bool ok =
-        trace_generate_read_model(arguments, &geometry, &model, why) &&
-        arguments_whole(arguments, CONTEXT, UNIT_TOKENS, 0, UINT32_MAX, &geometry.context, why) &&
-        arguments_whole(arguments, STEPS, UNIT_COUNT, 0, UINT32_MAX, &geometry.steps, why) &&
-        arguments_whole(arguments, SEED, UNIT_COUNT, 0, UINT32_MAX, &seed, why) &&
-        arguments_whole(arguments, JOBS, UNIT_COUNT, 0, UINT32_MAX, &jobs, why) &&
-        (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));
+    const struct model_options plain = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const char *named = arguments_text(arguments, MODEL);
+    bool ok = named == NULL || model_load(NULL, named, &plain, NULL, 0, &model, why);
+    if (ok && named != NULL) {
+        geometry.model = model.name;
+        geometry.layers = model.layer_count;
+        geometry.kv_heads = model.kv_heads;
+        geometry.query_heads = model.query_heads;
+        geometry.head_dim = model.head_dim;
+    }
+    ok = ok &&
+         arguments_whole(arguments, CONTEXT, UNIT_TOKENS, 0, UINT32_MAX, &geometry.context, why) &&
+         arguments_whole(arguments, STEPS, UNIT_COUNT, 0, UINT32_MAX, &geometry.steps, why) &&
+         arguments_whole(arguments, SEED, UNIT_COUNT, 0, UINT32_MAX, &seed, why) &&
+         arguments_whole(arguments, JOBS, UNIT_COUNT, 0, UINT32_MAX, &jobs, why) &&
+         (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));
     geometry.seed = seed;
     struct trace *trace = ok ? trace_open_generated(profile, name, &geometry, why) : NULL;
     ok = trace != NULL && trace_copy(trace, arguments_text(arguments, GENERATE_OUTPUT), jobs, why);
@@ -186,12 +175,10 @@ static bool trace_generate_run(const struct arguments *arguments, struct error *
     uint32_t count;
     char path[4096];
     const char *name = arguments_operands(arguments, &count)[0];
-    struct trace_profile profile;
-    if (!named_file(&named_trace_profile, name, NULL, 0, path, sizeof path, why) ||
-        !trace_profile_load(NULL, path, &profile, why)) {
-        return false;
-    }
-    bool ok = generate(arguments, &profile, name, why);
+    struct trace_profile profile = {0};
+    bool ok = named_file(&named_trace_profile, name, NULL, 0, path, sizeof path, why) &&
+              trace_profile_load(NULL, path, &profile, why) &&
+              generate(arguments, &profile, name, why);
     trace_profile_release(&profile);
     return ok;
 }

@@ -143,20 +143,6 @@ static bool validation_add_point(const char *name, double size, double value,
     return true;
 }
 
-static void note_changes(const struct profile *profile, struct validation *validation)
-{
-    for (uint32_t i = 0; i < validation->curve_count; i++) {
-        struct validation_curve *curve = &validation->curves[i];
-        struct trust trust = {.basis = BASIS_MEASURED};
-        bool stated = profile->curves[curve->id].count > 0;
-        curve->change = stated ? 0 : 1;
-        for (uint32_t p = 0; stated && p < curve->count; p++) {
-            double then = profile_value(profile, curve->id, curve->size[p], &trust);
-            curve->change += curve->value[p] / then / curve->count;
-        }
-    }
-}
-
 /* ---- mechanisms ---- */
 
 /* The harness must count what a replay counts; a mechanism that counted otherwise has failed. */
@@ -293,7 +279,16 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
                              miniature_kinds[id].name);
         }
     }
-    note_changes(profile, out);
+    for (uint32_t i = 0; i < out->curve_count; i++) {
+        struct validation_curve *curve = &out->curves[i];
+        struct trust trust = {.basis = BASIS_MEASURED};
+        bool stated = profile->curves[curve->id].count > 0;
+        curve->change = stated ? 0 : 1;
+        for (uint32_t p = 0; stated && p < curve->count; p++) {
+            double then = profile_value(profile, curve->id, curve->size[p], &trust);
+            curve->change += curve->value[p] / then / curve->count;
+        }
+    }
     for (int by = 0; by < MINIATURE_CLASSES; by++) {
         judge_class(out, (enum miniature_class)by);
     }
