@@ -18,7 +18,6 @@ enum {
     LINE = 4096,
 };
 
-/* As many decimals of milliseconds as the longest step needs. */
 static int ablate_decimals(const struct ablation *ablation)
 {
     int64_t longest = 0;
@@ -226,7 +225,6 @@ static struct frame *ablate_frame(const struct ablation *ablation, const struct 
     return frame;
 }
 
-/* The keys that a mechanism's name stands for. */
 static bool ablate_report_print_changes(const struct ablation *ablation, FILE *out,
                                         struct error *why)
 {

@@ -94,7 +94,6 @@ static void print_measured_keys(const struct result *result, const struct measur
     fputs(before[1] == '\0' ? "\n" : "", stdout);
 }
 
-/* What is printed of a database. */
 struct comparison {
     struct store *store;
     const struct measured *measured;

@@ -58,7 +58,6 @@ struct policy_curves {
     struct miss_curve curve;
 };
 
-/* A trace or a stream of ids, and the curves of policies on it. */
 struct curve_report {
     const char *source;  /* as the user named it */
     struct trace *trace; /* NULL: the source is a stream of ids; owned */
@@ -184,7 +183,6 @@ static bool sizes_add(struct curve_sizes *sizes, const char *text, uint32_t bloc
     return true;
 }
 
-/* Sizes ascend, each once; those below `least` are left out. */
 static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
 {
     size_t kept = 0;
@@ -248,7 +246,6 @@ static bool fill_report(const struct arguments *arguments, struct curve_report *
 
 /* ---- what is said of a curve ---- */
 
-/* A curve of a policy: of all, of a layer or of a head. */
 struct one_curve {
     const struct policy_curves *of;
     uint32_t count;         /* of sizes */
@@ -344,7 +341,6 @@ static bool curve_print_json(const struct curve_report *report, struct error *wh
 /* So many sizes are too many beside a policy, which frame_create() says. */
 enum { TABLE_POLICY, TABLE_LAYER, TABLE_HEAD, NAMES, MOST_SIZES = TABLE_MOST_COLUMNS };
 
-/* Layer and head are named where they differ. */
 static struct frame *table_frame(const struct curve_report *report, const struct curve_sizes *sizes,
                                  char titles[MOST_SIZES][32], struct error *why)
 {

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* What is validated. */
 struct subject {
     struct profile profile;
     struct model model;

@@ -42,7 +42,6 @@ static const char *whatif_name(const struct whatif *whatif, uint32_t point, char
     return text;
 }
 
-/* The measure of a point, or a rate of arrivals, as text. */
 static const char *whatif_number(double worth, char text[SHOWN_TEXT])
 {
     if (worth < 0.1) {
@@ -234,7 +233,6 @@ static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
     fputs("\n\n", out);
 }
 
-/* `view` names columns of whatif_columns(). */
 static bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
                           struct error *why)
 {

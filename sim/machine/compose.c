@@ -43,7 +43,6 @@ static const char suffix[] = "yaml";
 
 enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
 
-/* Length of NAME in NAME.yaml, 0 for any other name. */
 static size_t bare_length(const char *name)
 {
     size_t length = strlen(name);
@@ -73,7 +72,6 @@ static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
     return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
 }
 
-/* Complain that `name` does not exist, and name the nearest. */
 static bool refuse_name(const struct node *name, enum profile_part part, struct error *why)
 {
     const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
@@ -229,7 +227,6 @@ static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
     }
 }
 
-/* Is this the basis of the figure? */
 static bool takeover_has_basis(const struct node *figure, enum basis of)
 {
     const struct node *basis = node_get(figure, "basis");
@@ -402,7 +399,6 @@ static bool replace_part(const struct site *site, enum profile_part part, const 
     return true;
 }
 
-/* Lay figures over a part. */
 static bool lay_figures(const struct site *site, enum profile_part part, const struct node *stated,
                         struct error *why)
 {
@@ -425,7 +421,7 @@ static struct node *gpu_of(struct node *tree)
     return (struct node *)node_get(tree, part_names[PART_GPU]);
 }
 
-/* The same for a GPU: some figures stay with the GPU that they were stated for. */
+/* Lay figures over a GPU: some stay with the GPU that they were stated for. */
 static bool lay_gpu(const struct site *site, const struct node *stated, struct error *why)
 {
     bool another = site->path != NULL && !located_in_data(site->path, PART_GPU) &&

@@ -20,7 +20,6 @@ struct kv_limits kv_limits_of(const struct kv_group_rules *groups, uint64_t batc
     };
 }
 
-/* Count a layer among those that keep the same. */
 static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
 {
     for (uint32_t i = 0; i < out->count; i++) {
@@ -218,7 +217,6 @@ double kv_groups_token_bytes(const struct kv_groups *groups)
     return bytes;
 }
 
-/* Tokens of the smallest block. */
 static uint64_t smallest_block(const struct kv_groups *groups)
 {
     uint64_t least = UINT64_MAX;

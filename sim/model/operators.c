@@ -81,7 +81,6 @@ static void operator_touch(struct share *share, uint64_t entries)
         whole_sum(share->op->data_bytes, whole_product(entries, share->kv_bytes));
 }
 
-/* An operator without a product. */
 static void operator_plain(struct share *share, const char *name, enum model_stage stage,
                            uint64_t weights, uint64_t activations)
 {
@@ -89,7 +88,7 @@ static void operator_plain(struct share *share, const char *name, enum model_sta
     operator_end(share, weights, activations);
 }
 
-/* One before attention or FFN adds the residual as well: `states` of hidden states are moved. */
+/* A norm before attention or FFN adds the residual as well: `states` of hidden states are moved. */
 static void operator_norm(struct share *share, const char *name, enum model_stage stage,
                           uint64_t states)
 {

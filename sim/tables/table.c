@@ -58,7 +58,6 @@ static size_t table_width(void)
     return width < TABLE_WIDTH ? width : TABLE_WIDTH;
 }
 
-/* Characters, not bytes, of UTF-8. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -371,7 +370,6 @@ static void print_cell(const char *text, bool right, size_t width, size_t *pendi
     *pending = (right ? 0 : blank) + GAP;
 }
 
-/* Print the titles; nothing if there are none. */
 static void print_head(const struct table *table, FILE *out)
 {
     size_t pending = 0;

@@ -176,7 +176,6 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
 
 /* ---- the limits ---- */
 
-/* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
 static bool add_target(const char *bound, const char *value, int option, struct targets *targets,
                        struct error *why)
 {
@@ -198,7 +197,6 @@ static const struct {
     const char *name, *column;
 } percentiles[] = {{"p50", "_p50_ms"}, {"p90", "_p90_ms"}, {"p99", "_p99_ms"}, {"mean", "_ms"}};
 
-/* Read what stands before a ':' and skip it. */
 static bool read_percentile(const char **text, const char *option, const char **column,
                             struct error *why)
 {

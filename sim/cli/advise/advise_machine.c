@@ -130,7 +130,6 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     }
 }
 
-/* In place of figures: why there are none. */
 static void put_missing(const struct advice *advice, const struct search *search,
                         struct frame *rows)
 {

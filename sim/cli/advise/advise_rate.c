@@ -40,7 +40,6 @@ static bool is_asked(const struct fleet_form *form)
     return !form->is_twin || form->grid.count > 0;
 }
 
-/* Forms that the table does not show, by their reason. */
 static void fleet_print_rest(const void *context, bool wide, FILE *out)
 {
     const struct fleet_size *fleet = context;
@@ -187,7 +186,6 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     }
 }
 
-/* The scenario of the run that is shown, and the run. */
 static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_form *form,
                           struct frame *rows, struct error *why)
 {
@@ -334,7 +332,6 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
     advise_say(text, "%s", *before == ';' ? "." : "");
 }
 
-/* No form holds the rate: the one that comes nearest. */
 static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verdict)
 {
     const struct fleet_form *nearest = NULL;
@@ -382,7 +379,6 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     frame_text(verdict, VERDICT_meets, text);
 }
 
-/* Host memory that the answer is started with. */
 static bool put_host(const struct fleet_form *best, const struct scenario *scenario,
                      struct frame *verdict, struct error *why)
 {

@@ -26,7 +26,6 @@ static uint32_t option_count(const struct command *command)
     return count;
 }
 
-/* The number of an option; -1: the command does not have it. */
 static int option_number(const struct command *command, const char *name)
 {
     for (int i = 0; command->options[i].name != NULL; i++) {

@@ -387,7 +387,6 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
     return good;
 }
 
-/* The length of the first word of an override's key. */
 static size_t word_length(const char *override)
 {
     return strcspn(override, ".=");

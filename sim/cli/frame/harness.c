@@ -10,7 +10,6 @@
 #include "core/array.h"
 #include "core/node.h"
 
-/* The path of this program with a suffix. */
 static bool harness_path(const char *ending, char path[PATH_MAX], struct error *why)
 {
     char self[PATH_MAX];

@@ -15,7 +15,6 @@
 #include "tables/frame.h"
 #include "trace/generate/trace_profile.h"
 
-/* Print and destroy a frame, which may be NULL. */
 static bool list_print(struct frame *frame, bool json, struct error *why)
 {
     bool ok = frame != NULL &&

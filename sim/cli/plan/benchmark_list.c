@@ -83,7 +83,6 @@ static void write_listed(const struct requests *requests, const struct listed *l
     fputs("]}\n", out);
 }
 
-/* Those that the run of the list answered, by when they came. */
 static bool write_replayed(const struct point *point, const struct result *ran, const char *path,
                            struct benchmark_list *out, struct error *why)
 {

@@ -182,7 +182,6 @@ static bool fill_template(const char *name, const char *folder, const char *file
 
 /* ---- values ---- */
 
-/* The command that starts the run's server. "": there is none. */
 static bool deployment_command(const struct deployment *deployment, char (*values)[LINE],
                                struct error *why)
 {
@@ -223,7 +222,6 @@ static void put_prediction(const struct result *result, const char *of, double s
     }
 }
 
-/* The requests of a server: those of a list. */
 static void put_requests(const struct point *point, const struct benchmark_list *list, double runs,
                          char (*values)[LINE])
 {

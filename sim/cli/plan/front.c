@@ -297,7 +297,6 @@ static bool front_report(const struct front *front, const struct scenario *scena
     return good;
 }
 
-/* The runs of the front, then the candidates without a run. */
 static bool front_print_json(const struct front *front, struct error *why)
 {
     static const struct frame_column absent[] = {{.key = "system"},

@@ -8,7 +8,6 @@
 #include "core/text.h"
 #include "cli/frame/message.h"
 
-/* Serving metrics need a workload. */
 static bool check_workload(const struct scenario *scenario, const struct targets *targets,
                            bool pareto, struct error *why)
 {

@@ -78,7 +78,6 @@ static void fit_columns(struct plan_frame_report *report)
     columns[CANDIDATE_cache].extra = !targets_judge(&options->targets, COLUMN(cache_bytes));
 }
 
-/* Write a value as the JSON of a cell, and release it. */
 static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(12));
@@ -106,7 +105,6 @@ static void put_near(const struct plan_frame_report *report, const struct result
     }
 }
 
-/* Why there is no run to show. */
 static void put_error(const struct plan_frame_report *report, const struct search *search,
                       uint32_t value)
 {
@@ -275,7 +273,6 @@ struct frame *plan_frame(const struct planning *planning, const struct table_vie
 #define ARRAY point_columns
 #include "tables/columns.h"
 
-/* The columns that are the same in all rows. */
 struct plan_rows_text {
     char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
@@ -372,7 +369,6 @@ static void plan_rows_put_candidate(const struct planning *planning,
     }
 }
 
-/* The values of a candidate, with the verdict of each target. */
 static void plan_rows_put_points(const struct planning *planning, const char *name, uint32_t place,
                                  struct frame *frame)
 {

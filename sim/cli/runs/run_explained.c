@@ -23,7 +23,6 @@ enum { SETTING = 256, SENTENCES = 640 };
 enum { FIGURES_SHOWN = 3 };
 #define LEAST_EFFECT 0.001 /* smaller ones, as shares of a time, are not mentioned */
 
-/* "0.3 %", "12 %" */
 static void print_percent(double share, FILE *out)
 {
     double percent = 100 * fabs(share);
@@ -220,7 +219,6 @@ static void print_times(const struct result *result, double before, double after
     }
 }
 
-/* The mean of a level over the bins. */
 static double level(const struct result *result, int figure)
 {
     double sum = 0, ns = 0;

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The values of a figure, a row of figures apart. */
 static const double *values_of(const struct result *result, const struct column *column)
 {
     return &result->draws.values[0][column->drawn - 1];

@@ -37,7 +37,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
     bool json, progress;
     uint32_t done, points;    /* so far */

@@ -99,7 +99,6 @@ static bool extras_read(const struct node *top, const struct node *decoder, stru
 
 /* ---- the decoder ------------------------------------------------------------------------ */
 
-/* The name of the class, or NULL. */
 static const char *config_read_name(const struct node *root, struct error *why)
 {
     const struct node *list = node_stated(root, "architectures");
@@ -409,7 +408,6 @@ static bool read_importance(struct files *files, const char *path, struct model 
     return (size_t)written >= sizeof table || importance_read(files, table, model, why);
 }
 
-/* Find the file `name` beside a config.json. */
 static bool find_beside(const char *path, const char *name, char other[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -515,7 +513,6 @@ static float drawn_head(gsl_rng *stream, const struct model *table, size_t at, s
         ->importance[layer * table->kv_heads + gsl_rng_uniform_int(stream, table->kv_heads)];
 }
 
-/* The query heads of KV head `head`. */
 static void draw_group(gsl_rng *stream, const struct model *table, size_t head, struct model *model)
 {
     uint32_t group = model->query_heads / model->kv_heads;

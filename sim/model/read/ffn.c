@@ -66,7 +66,6 @@ static bool ffn_says(const struct node *config, const char *key, uint32_t layer,
     return entry != NULL && strcmp(entry, word) == 0;
 }
 
-/* Mark the layers that the list `key` numbers, with `mark`. */
 static bool mark_layers(const struct node *config, const char *key, bool mark, uint32_t count,
                         bool *marks, struct error *why)
 {
@@ -107,7 +106,6 @@ static bool route_by_step(const struct node *config, uint32_t count, bool *route
     return true;
 }
 
-/* Which layers have experts. */
 static bool read_routing(const struct node *config, uint32_t count, bool *routed, struct error *why)
 {
     static const struct field_word words[] = {{"dense", 0}, {"sparse", 1}, {NULL, 0}};

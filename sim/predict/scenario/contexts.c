@@ -53,7 +53,6 @@ static bool read_context(const struct node *node, const char *text, uint64_t *ou
     return *out > 0 || node_error(node, why, "a context of 0 tokens");
 }
 
-/* Read a number of sequences, or a share of them. */
 static bool contexts_read_count(struct context_counts *counts, const struct node *node,
                                 uint64_t *out, struct error *why)
 {
@@ -100,7 +99,6 @@ static bool read_counts(struct context_counts *counts, struct error *why)
 
 /* ---- the batch ---- */
 
-/* Divide the counts by their greatest common divisor. */
 static void reduce(struct context_counts *counts)
 {
     uint64_t divisor = counts->all;
@@ -118,7 +116,6 @@ static void reduce(struct context_counts *counts)
     }
 }
 
-/* Turn shares into whole sequences. */
 static bool contexts_deal(struct context_counts *counts, uint32_t batch, struct error *why)
 {
     int64_t shares[SETUP_MOST_COHORTS], dealt[SETUP_MOST_COHORTS];

@@ -143,7 +143,6 @@ static double rounded(uint64_t size, uint64_t multiple)
     return (double)(multiple > 1 ? whole_share(size, multiple) * multiple : size);
 }
 
-/* What the kernel of experts in MXFP4 adds to their weights. */
 static double padding_bytes(const struct point *point)
 {
     const struct server_engine *engine = &point->engine;

@@ -89,7 +89,6 @@ static bool check_parts(const struct scenario *scenario, const struct setup *set
     return check_gpus(scenario, setup, why);
 }
 
-/* Why the replay cannot verify drafts; NULL: it can. */
 static const char *drafts_refused(const struct point *point)
 {
     const struct setup *setup = &point->setup;
@@ -186,7 +185,6 @@ static bool respell_value(struct node *scalar, struct error *why)
                          why);
 }
 
-/* Give every value inside `node` its canonical spelling. */
 static bool respell(struct node *node, struct error *why)
 {
     bool good = true;
@@ -197,7 +195,6 @@ static bool respell(struct node *node, struct error *why)
     return good;
 }
 
-/* Copy the user's value of `path`, in canonical spelling. */
 static bool put_rewritten(struct node *all, const char *path, const struct node *said,
                           struct error *why)
 {

@@ -141,7 +141,6 @@ static bool is_assumed(const char *name)
     return strncmp(name, "assumed:", strlen("assumed:")) == 0;
 }
 
-/* assumed:hit=93%,spread=5% */
 static bool read_assumed(const struct node *node, const char *text, struct setup *out,
                          struct error *why)
 {

@@ -177,7 +177,6 @@ bool requests_set_context(struct scenario *scenario, struct error *why)
 
 /* ---- the keys ------------------------------------------------------------------------- */
 
-/* Read a plain number of milliseconds. */
 static bool read_objective(const struct node *slo, const char *key, uint64_t *ns, struct error *why)
 {
     const struct node *node = node_stated(slo, key);
@@ -232,7 +231,6 @@ static const struct workload standard = {.time_scale = 1,
                                          .balance_abs = 64,
                                          .balance_rel = 1.5};
 
-/* Refuse a key that would have no effect. */
 static bool check_effects(const struct scenario *scenario, const struct point *point,
                           struct error *why)
 {
@@ -387,7 +385,6 @@ static bool resolve_step_limits(const struct scenario *scenario,
                         longest + workload->sequences, workload->sequences);
 }
 
-/* The pool of KV is stated once. */
 static bool check_pool(const struct scenario *scenario, struct error *why)
 {
     static const char *const keys[] = {"kv_pool_tokens", "kv_pool_blocks", "kv_pool"};

@@ -67,7 +67,6 @@ static bool visit_scalars(struct node *node, const char *path, scalar_visit *vis
     return good;
 }
 
-/* Does the name mean anything? */
 static bool check_scalar(struct node *value, const char *path, struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
@@ -245,7 +244,6 @@ static bool open_name(struct node *root, const char *path, const struct node *na
     return good;
 }
 
-/* Turn `hardware` and its parts into maps. */
 static bool open_hardware(struct node *root, struct error *why)
 {
     bool good = true;
@@ -261,7 +259,6 @@ static bool lay_opened(struct node *root, const struct node *map, struct error *
     return policy_open(root, POLICY, map, why) && node_merge(root, map, why);
 }
 
-/* Check the keys of a layer, and open and spell its names. */
 static bool prepare(struct node *map, struct error *why)
 {
     return scenario_check_keys(map, why) && open_hardware(map, why) &&

@@ -483,7 +483,6 @@ void scenario_values_fill(const struct scenario_values *values, enum scenario_pl
     }
 }
 
-/* The member of a struct, as a number. */
 static double key_member(const struct scenario_key *key, const void *from)
 {
     const void *at = (const char *)from + key->offset;
@@ -493,7 +492,6 @@ static double key_member(const struct scenario_key *key, const void *from)
                                            : (double)*(const int64_t *)at;
 }
 
-/* What a scenario says for the number. */
 static bool key_write(struct node *all, const struct scenario_key *key, double number,
                       struct error *why)
 {

@@ -47,7 +47,6 @@ static struct node *name_base(const struct ablation_options *options,
     return map;
 }
 
-/* A system as a scenario names and overrides it. */
 struct ablation_side {
     const struct node *system, *overrides; /* `overrides` NULL: none */
 };
@@ -138,7 +137,6 @@ static uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t se
     return i;
 }
 
-/* One point for each set that rows refer to. */
 static uint32_t ablation_list_sets(struct ablation *ablation)
 {
     uint32_t count = 0;
@@ -181,7 +179,6 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     return ablation->results != NULL;
 }
 
-/* Hash both systems and the rest of the scenario. */
 static bool hash_name(struct ablation *ablation, const struct point *point, struct error *why)
 {
     char run[17];
@@ -198,7 +195,6 @@ static bool hash_name(struct ablation *ablation, const struct point *point, stru
     return true;
 }
 
-/* Load both systems, compare them, and list the points to run. */
 static bool ablation_prepare(struct ablation *out, const struct scenario *scenario,
                              const struct ablation_options *options, const struct point *point,
                              struct error *why)
@@ -234,7 +230,6 @@ const struct result *ablation_result(const struct ablation *ablation, uint32_t s
     return &ablation->results[ablation_place(ablation->sets, ablation->scenario.points, set)];
 }
 
-/* The step of a set. */
 static bool ablation_read_step(const struct ablation *ablation, uint32_t set, int64_t *ns)
 {
     const struct cell *step = result_cell(ablation_result(ablation, set), COLUMN(step_us));
@@ -318,7 +313,6 @@ bool ablation_together(const struct ablation *ablation, const struct ablation_ro
            ablation_saves(ablation, &all, ns, &times);
 }
 
-/* Fail if one of the two systems cannot run. */
 static bool check_systems(const struct ablation *ablation, struct error *why)
 {
     const uint32_t ends[] = {0, difference_all(&ablation->difference)};

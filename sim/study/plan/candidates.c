@@ -40,7 +40,6 @@ static bool names_add(struct candidate_names *names, const char *name, size_t le
     return copy != NULL || error_set(why, NULL, 0, "out of memory: no room for a name");
 }
 
-/* A set that can be given: systems or machines. */
 struct set {
     const char *key, *option, *given;
     const struct named_kind *kind;

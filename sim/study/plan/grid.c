@@ -158,7 +158,6 @@ static uint32_t grid_cut(uint32_t from, uint32_t to, uint32_t most, uint32_t *va
     return used;
 }
 
-/* Both ends, and values spread evenly between them. */
 static uint32_t grid_begin(const struct grid *grid, uint32_t most, uint32_t *values)
 {
     values[0] = 0;
@@ -183,7 +182,6 @@ static uint32_t scan(const struct grid *grid, uint32_t from, uint32_t end, uint3
     return used;
 }
 
-/* Values on both sides of the one with the least violation. */
 static uint32_t close_in(const struct grid *grid, uint32_t nearest, uint32_t most, uint32_t *values)
 {
     uint32_t half = most / 2;

@@ -347,7 +347,6 @@ bool winner_ties(const struct planning *planning, const struct search *search)
     return x[VALUE] == y[VALUE] || (winner->grid.load && searches_tie(winner, search) != TIE_NONE);
 }
 
-/* What the rounds have found so far. */
 static void find_all(struct planning *planning)
 {
     const struct planning_options *options = &planning->options;

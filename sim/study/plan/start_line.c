@@ -26,7 +26,6 @@ struct server_checkpoint {
     enum dtype weights, experts;
 };
 
-/* The run whose server the command starts. */
 struct commanded {
     const struct point *point;
     const struct result *result;
@@ -81,7 +80,6 @@ static bool needs_checkpoint(const struct model *model, const struct server_chec
            (model->weights != own->weights || model->experts != own->experts);
 }
 
-/* Several things are parted by semicolons. */
 static const char *separator(const char *text)
 {
     return text[0] != '\0' ? "; " : "";
@@ -168,7 +166,6 @@ static uint64_t longest_tokens(const struct point *point)
                                 : requests_most_tokens(point->requests);
 }
 
-/* Tokens that a rank of the server has room for. */
 static uint64_t kv_tokens(const struct commanded *run)
 {
     const struct cell *blocks = result_cell(run->result, COLUMN(kv_blocks));
@@ -214,7 +211,6 @@ static double host_pool_gib(const struct commanded *run)
     return ceil(bytes / GIB);
 }
 
-/* Bytes of host memory that a server takes by its command. */
 static uint64_t host_bytes(const struct commanded *run, const char *command)
 {
     if (strstr(command, "{host_pool_gib}") != NULL) {
@@ -279,7 +275,6 @@ static const char *const sglang_methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM
 
 enum { VALUES = 29 };
 
-/* A number of parts, if there are several. */
 static double several(uint32_t parts)
 {
     return parts > 1 ? parts : (double)NAN;
@@ -391,7 +386,6 @@ static bool plan_server_write_value(const struct commanded *run, const char *at,
     return *length == 0 || write_value(run, name, text, why);
 }
 
-/* A command that is being written. */
 struct written {
     char *text;
     size_t used, part; /* `part`: start of the part in [ ] */
@@ -503,7 +497,6 @@ static bool write_command(const struct commanded *run, const char *command,
     return true;
 }
 
-/* Does the command say how the model of this point is shared? */
 static bool says_form(const struct point *point, const char *command)
 {
     const struct model *model = &point->setup.model;

@@ -88,7 +88,6 @@ static bool read_bound(const char *text, struct target *target, struct error *wh
                : error_expect(why, "a number of at least 0, such as %s", unit_example(unit));
 }
 
-/* Copy without the blanks at both ends. */
 static void copy_trimmed(const char *text, size_t length, char out[TARGET_TEXT])
 {
     while (length > 0 && *text == ' ') {

@@ -30,7 +30,6 @@ static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32
     return curve->misses != NULL;
 }
 
-/* Add all other groups up in the first. */
 static void miss_curve_sum(struct miss_curve *curve)
 {
     for (uint32_t group = 1; group < curve->groups; group++) {

@@ -56,7 +56,6 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
     return scaled_profile_init(&setup->profile, shares, out, why);
 }
 
-/* The replications of a run in progress. */
 struct replication_course {
     const struct point *point;
     const struct run_context *context;
@@ -99,7 +98,6 @@ static bool check_timed(const struct result *planned, uint32_t number, struct er
            error_set(why, NULL, 0, "replication %u: %.200s", number, planned->message);
 }
 
-/* Replay the point with its own seed, and time it. */
 static bool time_replayed(const struct replication_course *course, const struct point *seeded,
                           uint32_t number, const struct profile *machine, double values[DRAWN_MOST],
                           struct error *why)

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-/* The tries of a round, line by line. */
 struct round {
     const struct rounds *rounds;
     struct round_try {
@@ -36,7 +35,6 @@ static bool round_take(uint32_t index, struct result *result, void *context, str
     return round->rounds->take(try->line, try->value, result, round->rounds->context, why);
 }
 
-/* The tries are the points of one scenario. */
 static bool round_run(struct round *round, struct error *why)
 {
     const struct rounds *rounds = round->rounds;

@@ -139,7 +139,6 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
     return true;
 }
 
-/* Read a result back from the store, if the store has it. */
 static bool sweep_read_back(const struct sweep *sweep, struct slot *slot, struct error *why)
 {
     struct run_hashes hashes;
@@ -161,7 +160,6 @@ static bool sweep_read_back(const struct sweep *sweep, struct slot *slot, struct
     return read_draws(sweep, slot, hashes.run, why);
 }
 
-/* Resolve a point, and read its result back if the store has it. */
 static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot *slot)
 {
     *slot = (struct slot){.stored = false};
@@ -179,7 +177,6 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
     }
 }
 
-/* Plan a point with each of its traces. */
 static void expect_point(const struct sweep *sweep, const struct point *point)
 {
     struct error unseen;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An axis that is being read. */
 struct axis_reading {
     const struct axis_base *base;
     struct axis *axis;
@@ -547,7 +546,6 @@ static bool walk_between(const struct axis_reading *reading, char *text)
                      points_of(reading, 9), whole);
 }
 
-/* Are all of them numbers of one unit? */
 static bool are_numbers(const struct node *list, const struct axis *axis, enum unit *unit)
 {
     struct quantity quantity;
@@ -586,7 +584,6 @@ static bool take_values(const struct axis_reading *reading, const char *text)
     return good;
 }
 
-/* Mark the values that are the scenario's own. */
 static void find_own(const struct axis_reading *reading)
 {
     struct axis *axis = reading->axis;

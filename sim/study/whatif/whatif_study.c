@@ -33,7 +33,6 @@ static bool whatif_overlap(const char *a, const char *b)
     return strncmp(a, b, shorter) == 0 && (longer[shorter] == '\0' || longer[shorter] == '.');
 }
 
-/* The texts of the axes. */
 struct texts {
     struct axis_text all[WHATIF_MOST_AXES];
     uint32_t count;
@@ -238,7 +237,6 @@ static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
     return figure;
 }
 
-/* Prompt tokens of requests that were not answered. */
 static int64_t unanswered_tokens(const struct cell *cells)
 {
     int64_t tokens = cells[COLUMN(prompt_tokens)->index].integer -
@@ -363,7 +361,6 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
     }
 }
 
-/* Why two points tie. */
 static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
 {
     double x = whatif_worth(whatif, a), y = whatif_worth(whatif, b);
