@@ -6,6 +6,7 @@
 #include "model/sharding.h"
 #include "predict/command/server_text.h"
 #include "predict/scenario/engine_memory.h"
+#include "predict/scenario/resolve.h"
 
 #include <errno.h>
 #include <math.h>
@@ -263,57 +264,36 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
-/* The model as the scenario has it, with what a GPU holds of it. */
-static bool load_shared(const struct scenario *scenario, const struct node *name,
-                        struct model *model, struct error *why)
+static size_t word_length(const char *override)
 {
-    const struct node *types = node_get(scenario->root, "dtype"), *type;
-    const struct scenario_values *values = &scenario->values;
-    const struct model_parallel parallel = {
-        .data = (uint32_t)scenario_stated(values, "data_parallel", 1),
-        .experts = (uint32_t)scenario_stated(values, "expert_parallel", 1),
-        .pipeline = (uint32_t)scenario_stated(values, "pipeline_parallel", 1)};
-    struct model_options options = {.tensor_parallel =
-                                        (uint32_t)scenario_stated(values, "tensor_parallel", 1)};
-    int *const set[] = {&options.weights, &options.kv};
-    for (int i = 0; i < 2; i++) {
-        enum dtype found;
-        type = node_get(types, i == 0 ? "weights" : "kv");
-        *set[i] = -1;
-        if (type != NULL && type->kind == NODE_SCALAR) {
-            if (!dtype_find(type->text, type->file, type->line, &found, why)) {
-                return false;
-            }
-            *set[i] = (int)found;
-        }
-    }
-    if (!model_load(NULL, name->text, &options, name->file, name->line, model, why)) {
-        return false;
-    }
-    bool good = model_share(model, &parallel, name->file, name->line, why);
-    if (!good) {
-        model_release(model);
-    }
-    return good;
+    return strcspn(override, ".=");
 }
 
 /* Does an override say what the file states, or what a file that states all leaves at its default? */
 static bool replaces(const char *override, const struct stated_keys *keys)
 {
-    static const char *const parts[] = {
-        "tensor_parallel", "data_parallel",   "expert_parallel", "pipeline_parallel",
-        "dtype",           "weights_outside", "drafts"};
-    size_t length = strcspn(override, ".=");
-    bool part = strncmp(override, "sweep", 5) == 0 || strncmp(override, "kv_pool", 7) == 0;
-    bool stated = part || keys->whole;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        part = part || (strlen(parts[i]) == length && strncmp(override, parts[i], length) == 0);
-    }
+    static const char parts[] =
+        "|tensor_parallel|data_parallel|expert_parallel|pipeline_parallel|dtype|drafts|";
+    size_t length = word_length(override);
+    char word[64];
+    bool stated = keys->whole;
     for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys->all[id];
         stated = stated || (key->value[0] != '\0' && strncmp(key->key, override, length) == 0);
     }
-    return part && stated;
+    snprintf(word, sizeof word, "|%.*s|", (int)length, override);
+    return strncmp(override, "sweep", 5) == 0 || strncmp(override, "kv_pool", 7) == 0 ||
+           (stated && strstr(parts, word) != NULL);
+}
+
+/* The bytes that a log states; 0: it does not. */
+static double stated_bytes(const struct stated_key *key)
+{
+    struct error unread;
+    double bytes = 0;
+    return key->value[0] != '\0' && units_parse(key->value, UNIT_BYTES, "", 0, "", &bytes, &unread)
+               ? bytes
+               : 0;
 }
 
 /* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is named,
@@ -325,17 +305,16 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
                             *loaded = &all[STATED_LOADED], *class = &all[STATED_CLASS],
                             *type = &all[STATED_QUANTIZED];
     const struct node *name = node_stated(scenario->root, "model");
-    double tokens = strtod(all[STATED_KV_TOKENS].value, NULL), bytes = 0, weights = 0;
-    bool good = (memory->value[0] != '\0' || loaded->value[0] != '\0' || class->value[0] != '\0' ||
-                 type->value[0] != '\0') &&
-
-                name != NULL && name->kind == NODE_SCALAR;
-    const struct model_options whole = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const double gib = 1 << 30, bytes = stated_bytes(memory), weights = stated_bytes(loaded);
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct scenario_gpus gpus;
     struct model model;
+    bool good = (bytes > 0 || weights > 0 || class->value[0] != '\0' || type->value[0] != '\0') &&
+                name != NULL && name->kind == NODE_SCALAR;
     for (uint32_t i = 0; good && i < set_count; i++) {
         good = !replaces(sets[i], keys);
         if (strncmp(sets[i], "model=", 6) == 0 && all[STATED_MODEL].value[0] != '\0' &&
-            model_load(NULL, all[STATED_MODEL].value, &whole, file, 0, &model, why)) {
+            model_load(NULL, all[STATED_MODEL].value, &options, file, 0, &model, why)) {
             model_release(&model); /* another model in place of one that is known */
             good = false;
         }
@@ -343,27 +322,26 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
     if (!good) {
         return true;
     }
-    if ((memory->value[0] != '\0' &&
-         !units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said, &bytes, why)) ||
-        (loaded->value[0] != '\0' && !units_parse(loaded->value, UNIT_BYTES, file, loaded->line,
-                                                  loaded->said, &weights, why)) ||
-        !load_shared(scenario, name, &model, why)) {
+    if (!resolve_model_options(scenario, &options, &gpus, why) ||
+        !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
         return false;
     }
-    const double gib = 1 << 30, own = (double)model_weight_bytes(&model);
-    double token = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20);
-    double stages = model.parallel.pipeline, need = token * tokens / stages;
+    good = model_share(&model, &gpus.parts, name->file, name->line, why);
+    double own = (double)model_weight_bytes(&model), stages = gpus.parts.pipeline;
+    double tokens = strtod(all[STATED_KV_TOKENS].value, NULL);
+    double need = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20) * tokens / stages;
     bool drafts = node_get(scenario->root, "drafts") != NULL;
     bool grows = model_kv_bytes(&model, 2 << 20) ==
                  2 * model_kv_bytes(&model, 1 << 20); /* no windows, no states */
     bool told = bytes > 0 && tokens > 0 && grows;
-    if (weights > 0 && !drafts && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0' &&
-        fabs(weights - own) > 0.2 * own + 0.5 * gib) {
+    bool whole = !drafts && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0';
+    bool less = stages == 1 && !drafts && all[STATED_KV_BLOCKS].line == 0;
+    if (!good) {
+    } else if (weights > 0 && whole && fabs(weights - own) > 0.2 * own + 0.5 * gib) {
         good = error_set(why, file, loaded->line,
                          "'%s' has %.2f GiB of weights on a GPU, but the log states %s", model.name,
                          own / gib, loaded->value);
-    } else if (told && (need > 1.1 * bytes || (bytes > 1.15 * need && stages == 1 && !drafts &&
-                                               all[STATED_KV_BLOCKS].line == 0))) {
+    } else if (told && (need > 1.1 * bytes || (less && bytes > 1.15 * need))) {
         good = error_set(why, file, memory->line,
                          "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
                          tokens, model.name, need / gib, memory->value);
@@ -371,25 +349,15 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
                strcmp(class->value, model.architecture) != 0) {
         good = error_set(why, file, class->line, "'%s' is a %s, but the log states %s", model.name,
                          model.architecture, class->value);
-    }
-    if (good && type->value[0] != '\0' && strcmp(type->value, dtype_name(model.experts)) != 0 &&
-        strcmp(type->value, dtype_name(model.weights)) != 0) {
+    } else if (type->value[0] != '\0' && strcmp(type->value, dtype_name(model.experts)) != 0 &&
+               strcmp(type->value, dtype_name(model.weights)) != 0) {
         good = error_set(why, file, type->line, "weights of '%s' are %s, but the log states %s",
                          model.name, dtype_name(model.weights), type->value);
     }
-    if (!good) {
-        error_expect(
-            why,
-            "its model, and with --set what it does not state of tensor_parallel, dtype.kv and "
-            "dtype.weights; or --set kv_pool_tokens=N");
-    }
     model_release(&model);
-    return good;
-}
-
-static size_t word_length(const char *override)
-{
-    return strcspn(override, ".=");
+    return good ||
+           error_expect(why, "its model, and with --set what it does not state of tensor_parallel, "
+                             "dtype.kv and dtype.weights; or --set kv_pool_tokens=N");
 }
 
 /* Undo in `setting` what an override says in place of the file. */

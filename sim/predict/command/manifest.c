@@ -145,22 +145,18 @@ static void write_environment(const struct node *all, bool service, FILE *out)
 /* The memory and GPUs that a container gets, in front of its command: "limit" as Kubernetes counts. */
 static void write_limits(const struct node *map, FILE *out)
 {
-    static const char *const named[][2] = {{"resources.limits", "limit"},
-                                           {"deploy.resources.limits", "memory"}};
+    static const char *const limits[][3] = {{"resources.limits", "memory", "limit"},
+                                            {"resources.limits", "nvidia.com/gpu", "gpus"},
+                                            {"deploy.resources.limits", "memory", "memory"},
+                                            {NULL, "mem_limit", "memory"}};
     const struct node *devices = node_find(map, "deploy.resources.reservations.devices"), *found;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        found = limits[i][0] != NULL ? node_find(map, limits[i][0]) : map;
+        if ((found = node_get(found, limits[i][1])) != NULL && found->kind == NODE_SCALAR) {
+            write_setting(limits[i][2], found->text, out);
+        }
+    }
     devices = devices != NULL ? devices : node_get(map, "gpus");
-    for (size_t i = 0; i < 2; i++) {
-        const struct node *limits = node_find(map, named[i][0]);
-        if ((found = node_get(limits, "memory")) != NULL && found->kind == NODE_SCALAR) {
-            write_setting(named[i][1], found->text, out);
-        }
-        if ((found = node_get(limits, "nvidia.com/gpu")) != NULL && found->kind == NODE_SCALAR) {
-            write_setting("gpus", found->text, out);
-        }
-    }
-    if ((found = node_get(map, "mem_limit")) != NULL && found->kind == NODE_SCALAR) {
-        write_setting("memory", found->text, out);
-    }
     int count = 0;
     for (size_t i = 0; devices != NULL && i < devices->count; i++) {
         const struct node *ids = node_get(devices->children[i], "device_ids");
@@ -336,11 +332,11 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-/* `within`: it stands in a text, whose other parts are none. */
-static bool read_manifests(struct server_text *said, const char *text, bool within,
+/* `within`: the text stands in another, whose other parts are none, behind `before` lines. */
+static bool read_manifests(struct server_text *said, const char *text, int before, bool within,
                            struct error *why)
 {
-    struct visitor visitor = {.said = said};
+    struct visitor visitor = {.said = said, .before = before};
     size_t length;
     bool good = true;
     for (const char *at = text; good && *at != '\0'; at += length) {
@@ -364,46 +360,36 @@ static bool read_manifests(struct server_text *said, const char *text, bool with
 
 bool manifest_read(struct server_text *said, const char *text, struct error *why)
 {
-    return read_manifests(said, text, false, why);
-}
-
-/* Is the text between the two like a manifest that starts something? */
-static bool may_be_manifest(const char *from, const char *to)
-{
-    size_t length = (size_t)(to - from);
-    return memmem(from, length, "image:", 6) != NULL &&
-           (memmem(from, length, "command:", 8) != NULL ||
-            memmem(from, length, "args:", 5) != NULL ||
-            memmem(from, length, "entrypoint:", 11) != NULL);
+    return read_manifests(said, text, 0, false, why);
 }
 
 bool manifest_read_within(struct server_text *said, char *text, struct error *why)
 {
-    char *end = text + strlen(text), *open = strchr(text, '`');
     bool good = true;
-    while (good && open != NULL) { /* code between marks: "```yaml", or a line and more in "`" */
-        size_t marks = strspn(open, "`");
-        char *body = open + marks + (marks > 1 ? strcspn(open + marks, "\n") : 0);
-        char *close = strstr(body, marks > 1 ? "```" : "`");
-        close = close != NULL ? close : end;
-        int before = said->command_line;
-        if (memchr(body, '\n', (size_t)(close - body)) != NULL && may_be_manifest(body, close)) {
-            char *alone = strndup(text, (size_t)(close - text));
-            for (char *at = alone; alone != NULL && at < alone + (body - text); at++) {
-                *at = *at == '\n' ? '\n' : ' ';
-            }
-            char *lines = alone != NULL ? alone + (body - text) : NULL;
-            while (lines != NULL && lines > alone && lines[-1] == ' ') { /* of its own line */
-                memmove(lines - 1, lines, strlen(lines) + 1);
-                lines--;
-            }
-            good = alone != NULL && read_manifests(said, alone, true, why);
-            free(alone);
-            for (char *at = body; said->command_line != before && at < close; at++) {
-                *at = *at == '\n' ? '\n' : ' '; /* read */
-            }
+    int line = 0; /* those before `text` */
+    for (char *open = text, *close; good && (open = strchr(open, '`')) != NULL;
+         open =
+             close + strspn(close, "`")) { /* code between marks: "```yaml", or some lines in "`" */
+        bool fence = strncmp(open, "```", 3) == 0;
+        char *body = fence ? open + strcspn(open, "\n") : open + 1;
+        close = strstr(body, fence ? "```" : "`");
+        if (close == NULL) {
+            break;
         }
-        open = strchr(close + strspn(close, "`"), '`');
+        for (; text < body; text++) {
+            line += *text == '\n';
+        }
+        int before = said->command_line;
+        *close = '\0';
+        if (strchr(body, '\n') != NULL && strstr(body, "image:") != NULL &&
+            (strstr(body, "command:") != NULL || strstr(body, "args:") != NULL ||
+             strstr(body, "entrypoint:") != NULL)) {
+            good = read_manifests(said, body, line, true, why);
+        }
+        *close = '`';
+        for (char *at = body; said->command_line != before && at < close; at++) {
+            *at = *at == '\n' ? '\n' : ' '; /* read */
+        }
     }
     said->container = false;
     memset(&said->blocks, 0, sizeof said->blocks);

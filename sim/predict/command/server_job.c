@@ -4,40 +4,31 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs that start others, and their options, which count up to the next word that is none. */
+/* Programs that start others, and their options, by patterns. These count up to the next word that is none. */
 enum { SLURM = 1, CONTAINER = 2, RAY = 4, MPI = 8 };
 static const struct {
-    const char *name;
-    unsigned is;
-} starters[] = {{"srun", SLURM},  {"sbatch", SLURM},  {"salloc", SLURM},     {"mpirun", MPI},
-                {"mpiexec", MPI}, {"run", CONTAINER}, {"launch", CONTAINER}, {"start", RAY}};
-
-static const struct {
-    const char *name;
-    unsigned of; /* starters */
+    const char *names;
+    unsigned of;
     enum job_count counts;
-} options[] = {{"--nodes", SLURM, JOB_NODES},
-               {"-N", SLURM, JOB_NODES},
-               {"--ntasks-per-node", SLURM, JOB_NODE_TASKS},
-               {"--ntasks", SLURM, JOB_TASKS},
-               {"-np", MPI, JOB_TASKS},
-               {"-n", SLURM | MPI, JOB_TASKS},
-               {"--gres", SLURM, JOB_NODE_GPUS},
-               {"--gpus-per-node", SLURM, JOB_NODE_GPUS},
-               {"--gpus-per-task", SLURM, JOB_TASK_GPUS},
-               {"--gpus", SLURM, JOB_GPUS},
-               {"-G", SLURM, JOB_GPUS},
-               {"--mem", SLURM, JOB_MEMORY},
-               {"--gpus", CONTAINER, JOB_CONTAINER_GPUS},
-               {"--memory", CONTAINER, JOB_MEMORY},
-               {"-m", CONTAINER, JOB_MEMORY},
-               {"gpus", CONTAINER, JOB_CONTAINER_GPUS}, /* of a manifest */
-               {"memory", CONTAINER, JOB_MEMORY},
-               {"limit", CONTAINER, JOB_MEMORY},
-               {"--num-gpus", RAY, JOB_RAY_GPUS}};
+} rows[] = {{"@(srun|sbatch|salloc)", SLURM, JOB_STARTS},
+            {"mpi@(run|exec)", MPI, JOB_STARTS},
+            {"@(run|launch)", CONTAINER, JOB_STARTS},
+            {"start", RAY, JOB_STARTS},
+            {"@(--nodes|-N)", SLURM, JOB_NODES},
+            {"--ntasks-per-node", SLURM, JOB_NODE_TASKS},
+            {"@(--ntasks|-n)", SLURM, JOB_TASKS},
+            {"-n?(p)", MPI, JOB_TASKS},
+            {"@(--gres|--gpus-per-node)", SLURM, JOB_NODE_GPUS},
+            {"--gpus-per-task", SLURM, JOB_TASK_GPUS},
+            {"@(--gpus|-G)", SLURM, JOB_GPUS},
+            {"--mem", SLURM, JOB_MEMORY},
+            {"?(--)gpus", CONTAINER, JOB_CONTAINER_GPUS}, /* "gpus=2" of a manifest */
+            {"@(--memory|-m|memory|limit)", CONTAINER, JOB_MEMORY},
+            {"--num-gpus", RAY, JOB_RAY_GPUS}};
 
 /* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1" (`gres`), "device=0,2"; 0: as many as there are, or not known. */
 static double count_gpus(const char *value, bool gres, bool listed)
@@ -96,59 +87,44 @@ void server_job_sees(struct server_text *said, const char *name, const char *val
     }
 }
 
-/* The value of the option in the word: "--gpus=2", "-G2", or "--gpus" with the value behind it; NULL: another. */
-static const char *option_value(const char *name, const char *word, const char *rest, char *next,
-                                size_t size)
-{
-    size_t length = strlen(name);
-    if (strncmp(word, name, length) != 0) {
-        return NULL;
-    }
-    bool attached = name[1] != '-' && isdigit((unsigned char)word[length]);
-    return word[length] == '=' ? word + length + 1
-           : attached          ? word + length
-           : word[length] == '\0' && name[0] == '-' && shell_word(&rest, next, size) ? next
-                                                                                     : NULL;
-}
-
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
                      const char *end)
 {
-    char word[4096], next[4096] = "";
-    unsigned of = said->container ? CONTAINER : 0;
-    bool behind = false; /* an option, whose value it may be */
-    if (strncmp(from, "#SBATCH", 7) == 0) {
-        of = SLURM;
-        from += 7;
-    }
-    while (from < end) {
+    char word[4096], value[4096];
+    bool script = strncmp(from, "#SBATCH", 7) == 0, behind = false; /* an option without a value */
+    unsigned of = script ? SLURM : said->container ? CONTAINER : 0;
+    for (from += script ? 7 : 0; from < end;) {
         if (!shell_word(&from, word, sizeof word)) {
             from++;
             continue;
         }
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-            const char *value = (options[i].of & of) == 0
-                                    ? NULL
-                                    : option_value(options[i].name, word, from, next, sizeof next);
-            enum job_count counts = options[i].counts;
-            if (value != NULL) {
+        /* "--gpus=2", "-G2", or "--gpus" with the value behind it */
+        bool option = word[0] == '-', gres = strncmp(word, "--gres", 6) == 0;
+        char *given = word + strcspn(word, option && word[1] != '-' ? "=0123456789" : "=");
+        const char *next = from;
+        bool alone = *given == '\0', plain = alone && !option && !behind;
+        snprintf(value, sizeof value, "%s", given + (*given == '='));
+        if (alone && !shell_word(&next, value, sizeof value)) {
+            value[0] = '\0';
+        }
+        *given = '\0';
+        of = plain ? 0 : of;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            enum job_count counts = rows[i].counts;
+            bool is = fnmatch(rows[i].names, word, FNM_EXTMATCH) == 0;
+            if (is && counts == JOB_STARTS) {
+                of = plain ? rows[i].of : of;
+            } else if (is && (rows[i].of & of) != 0) {
                 state(job, counts,
                       counts == JOB_MEMORY
-                          ? count_bytes(value, of == SLURM ? 'M' : 'B', options[i].name[0] == 'l')
-                      : counts >= JOB_GPUS
-                          ? count_gpus(value, strcmp(options[i].name, "--gres") == 0, false)
-                          : atof(value),
+                          ? count_bytes(value, of == SLURM ? 'M' : 'B', word[0] == 'l')
+                      : counts >= JOB_GPUS ? count_gpus(value, gres, false)
+                                           : atof(value),
                       said->line);
-                break;
             }
         }
-        bool other = word[0] != '-' && !behind && strchr(word, '=') == NULL;
-        of = other ? 0 : of;
-        for (size_t i = 0; other && i < sizeof starters / sizeof *starters; i++) {
-            of = strcmp(word, starters[i].name) == 0 ? starters[i].is : of;
-        }
         job->line[JOB_RAY_GPUS] = of == RAY ? said->line : job->line[JOB_RAY_GPUS];
-        behind = word[0] == '-' && strchr(word, '=') == NULL;
+        behind = option && alone;
     }
 }
 
@@ -169,12 +145,14 @@ void server_job_read_line(struct server_text *said, const char *line)
                     {"* MIG [0-9]g.[0-9]*gb*Device*", "a slice of a GPU"},
                     {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
                     {"*nvidia-cuda-mps-control*", "a shared GPU"},
-                    {"*nvidia-smi* -pl *", "a GPU with less power"},
-                    {"*nvidia-smi* --power-limit*", "a GPU with less power"},
-                    {"*nvidia-smi* -lgc *", "a GPU with slower clocks"},
-                    {"*nvidia-smi* --lock-gpu-clocks*", "a GPU with slower clocks"}};
+                    {"*nvidia-smi* @(-pl|--power-limit)*", "a GPU with less power"},
+                    {"*nvidia-smi* @(-lgc|--lock-gpu-clocks)*", "a GPU with slower clocks"}};
     bool slurm = strncmp(line, "#SBATCH", 7) == 0;
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
+    if (strcasestr(line, "ray cluster") != NULL ||
+        (strstr(line, "executor") != NULL && fnmatch("*executor*[=: '\"]ray*", line, 0) == 0)) {
+        said->job.line[JOB_RAY_GPUS] = said->line; /* stages may stand on several machines */
+    }
     bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
                 strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
     for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
@@ -195,8 +173,7 @@ void server_job_read_line(struct server_text *said, const char *line)
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages)
 {
     const struct server_job *job = &said->job;
-    bool known = job->number[JOB_NODES] > 0; /* else stages may stand on several machines */
-    uint64_t all = tensor * ranks * (known ? stages : 1);
+    uint64_t all = tensor * ranks * stages;
     double nodes = fmax(1, job->number[JOB_NODES]), sees = INFINITY;
     double tasks = fmax(1, fmax(job->number[JOB_NODE_TASKS], ceil(job->number[JOB_TASKS] / nodes)));
     for (int i = JOB_GPUS; i <= JOB_RAY_GPUS; i++) {

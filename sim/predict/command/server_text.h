@@ -99,20 +99,22 @@ struct stray_setting {
     } kind;
 };
 
-/* What starts a server gives it so much of each (server_job.c); 0: not stated. */
+/* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes, of one, of
+ * a task, and of each machine of Ray, whose line is stated wherever Ray is. */
 enum job_count {
     JOB_NODES,
     JOB_NODE_TASKS,
     JOB_TASKS,
-    JOB_GPUS, /* of all nodes; of each, of a task */
+    JOB_GPUS,
     JOB_NODE_GPUS,
     JOB_TASK_GPUS,
     JOB_CONTAINER_GPUS,
     JOB_VISIBLE_GPUS,
-    JOB_RAY_GPUS, /* of each machine of Ray; its line is stated for any */
-    JOB_MEMORY,   /* bytes that a container, or a job, has at most */
-    JOB_COUNTS
+    JOB_RAY_GPUS,
+    JOB_MEMORY,
+    JOB_STARTS
 };
+enum { JOB_COUNTS = JOB_STARTS };
 struct server_job {
     double number[JOB_COUNTS];
     int line[JOB_COUNTS];
