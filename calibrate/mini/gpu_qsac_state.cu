@@ -4,7 +4,7 @@
 
 extern "C" {
 #include "calibrate/kernels/small_floats.h"
-#include "policy/qsac.h"
+#include "policy/policy.h"
 }
 
 #include <string.h>

@@ -3,8 +3,11 @@
  *
  * Its answers are checked against an account of what it holds: a flag for each block, changed only by
  * valid admissions and evictions. The first invalid one, or a number of hits that disagrees with the
- * account, breaks the instance: it is not called again, and plugin_check() reports the reason. */
-#include "policy/plugin.h"
+ * account, breaks the instance: it is not called again, and plugin_check() reports the reason.
+ *
+ * A plug-in is loaded once and stays for the life of the process. A crash, exit() or an endless loop in the
+ * user's code is the user's to debug: the process ends, or does not, as any other would. */
+#include "policy/policy.h"
 
 #include "core/files.h"
 #include "policy/spillway_policy.h"

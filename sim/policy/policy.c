@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/text.h"
-#include "policy/plugin.h"
 
 const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};

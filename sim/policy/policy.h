@@ -161,3 +161,17 @@ void policy_destroy(struct policy *policy); /* NULL is fine */
 /* Policies that code names. The others are found by their names, so that another row of the table is
  * compiled in few files. */
 extern const struct policy_kind policy_none, policy_lru, policy_fifo, policy_opt, policy_qsac;
+
+/* QSAC's threshold, for callers that report how hard a head is to reuse: the least cosine at which a head of
+ * `importance` (0 ... 1) reuses its set; -INFINITY if it always does. `values` are the policy's parameters. */
+double qsac_threshold(const double *values, double importance);
+
+/* Do the importances of KV heads matter, for the threshold; and those of query heads, for the aggregate? */
+bool qsac_weighs_kv_heads(const double *values);
+bool qsac_weighs_query_heads(const double *values);
+
+/* Policies from outside: `plugin:PATH` (plugin.c). As policy_find(), for such a name. */
+#define PLUGIN_PREFIX "plugin:"
+bool plugin_is_named(const char *name);
+const struct policy_kind *plugin_find(const char *name, const char *file, int line,
+                                      struct error *why);

@@ -22,7 +22,6 @@
  * the set, or their union is fetched. Of that as much is kept as the cache holds, best first, and the first
  * token's queries, which are in the sequence whatever is rejected, are the new labels. No paper says what a
  * head does there; this is the rule for groups, applied to them. */
-#include "policy/qsac.h"
 
 #include "policy/policy.h"
 #include "trace/stats.h"

@@ -8,7 +8,7 @@
  */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "cli/report/picture.h"
+#include "cli/report/report_query.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

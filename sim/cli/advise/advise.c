@@ -4,7 +4,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
-#include "cli/report/report.h"
+#include "cli/report/report_query.h"
 #include "cli/runs/run_explained.h"
 #include "model/sharding.h"
 

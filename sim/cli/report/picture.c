@@ -3,7 +3,6 @@
  * Each kind has files in the folder plots. KIND.sql, appended to the files of `begin`, asks the
  * database for rows; KIND.gp has gnuplot draw them (plots/style.gp). Rows and picture are passed in
  * memory, by names that the child process opens. */
-#include "cli/report/picture.h"
 
 #include <errno.h>
 #include <stdlib.h>

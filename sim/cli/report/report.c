@@ -6,7 +6,6 @@
  * It does not say when it was made, so the same database gives the same bytes. */
 
 #include "cli/report/report_query.h"
-#include "cli/report/report.h"
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/output.h"

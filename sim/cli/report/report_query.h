@@ -11,6 +11,7 @@
 #pragma once
 
 #include "store/store.h"
+#include "tables/frame.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -74,3 +75,40 @@ void html_text(const char *text, FILE *out);
 
 /* Like printf with `format`, whose only conversion is %s, a text escaped as above. */
 void html_print(FILE *out, const char *format, ...);
+
+/* The rows of the pictures of a database's contents. */
+
+struct picture_kind {
+    const char *name;
+    const char *begin; /* the files that begin its statement */
+    const char *needs; /* which runs it needs, for the message if there are none */
+    const char *row;   /* what it draws several of: the kind of row that stands for one */
+    uint32_t most;     /* the most of them in one picture */
+    const char *summary;
+};
+extern const struct picture_kind picture_kinds[]; /* ends with name NULL */
+
+struct picture {
+    const struct picture_kind *kind;
+    FILE *rows;     /* to draw, tab-separated */
+    uint32_t count; /* number of the kind's rows */
+};
+
+/* Read the rows. `only` holds texts KEY=VALUE; for every key it names, only rows with one of the
+ * named values are read. */
+bool picture_read(struct store *store, const struct picture_kind *kind, const char *const *only,
+                  uint32_t only_count, struct picture *out, struct error *why);
+void picture_release(struct picture *picture);
+
+/* The page of one question: a verdict first, then the page of its runs. */
+
+struct report_answer {
+    const char *title;           /* of the page */
+    struct store *store;         /* with the question's runs, and others perhaps */
+    const struct frame *verdict; /* cli/advise/advise.h */
+    const char *run;             /* the advised one; NULL: nothing is advised */
+    const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
+};
+
+/* Write the page to `path`. */
+bool report_answer(const struct report_answer *answer, const char *path, struct error *why);

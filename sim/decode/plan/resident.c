@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "decode/mechanism_values.h"
-#include "policy/qsac.h"
+#include "policy/policy.h"
 
 /* A target head and its sort key. */
 struct resident_ranked {

@@ -4,8 +4,7 @@
 #include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "model/sharding.h"
-#include "policy/plugin.h"
-#include "policy/qsac.h"
+#include "policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
