@@ -1,4 +1,3 @@
-#include "core/array.h"
 #include "server/server_state.h"
 
 #include <math.h>

@@ -2,11 +2,9 @@
  * by a request has an entry that is too late; it is recognised, because the server is not due then. */
 #include "server/fleet.h"
 
-#include "core/array.h"
 #include "core/engine/calendar.h"
 #include "server/requests/stream.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct fleet_state {

@@ -1,7 +1,5 @@
 #include "server/record.h"
 
-#include "core/array.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Each iteration is an event: time passes until something changes, requests arrive, the scheduler
  * runs, then a step runs. In tests, conservation laws are checked in the middle of each event and
  * after the last (server_state.h). */
-#include "core/array.h"
 #include "server/server_state.h"
 
 #include <assert.h>

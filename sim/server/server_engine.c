@@ -3,17 +3,11 @@
  * of the process, so that all points of a command see the same. */
 #include "server/server_engine.h"
 
-#include "core/array.h"
-#include "core/named.h"
-#include "core/name.h"
-#include "core/node.h"
 #include "core/text.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,10 +1,8 @@
 #include "server/workload.h"
 
-#include "core/array.h"
 #include "core/random.h"
 #include "server/server.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 const char *const routing_names[ROUTINGS + 1] = {

@@ -9,7 +9,6 @@
 #include "predict/command/server_text.h"
 
 #include "core/array.h"
-#include "core/node.h"
 #include "core/quote.h"
 
 #include <fnmatch.h>

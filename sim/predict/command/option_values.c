@@ -2,14 +2,11 @@
  * 'NAME': value, and objects of such. */
 #include "predict/command/server_text.h"
 
-#include "core/node.h"
 #include "core/text.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,14 +1,10 @@
 /* Commands in a text: words, options with their values, variables of the environment, and images. */
 #include "predict/command/server_text.h"
 
-#include "core/node.h"
-#include "server/server_engine.h"
 #include "server/workload.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

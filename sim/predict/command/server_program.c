@@ -2,14 +2,10 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "core/name.h"
-#include "core/node.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char folder[] = "engines/commands", suffix[] = "yaml";

@@ -2,16 +2,13 @@
  * server's command is read by its words (server_command.c). */
 #include "predict/command/server_text.h"
 
-#include "core/node.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "server/server_engine.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 static struct shell_variable *find(struct shell_variables *in, const char *name, size_t length)

@@ -7,7 +7,6 @@
 #include <fnmatch.h>
 #include <pthread.h>
 #include <regex.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -390,7 +390,8 @@ void engine_refusal_set(struct point *point)
     }
 }
 
-uint64_t engine_longest(const struct point *point)
+/* The longest sequence that the server takes: what it is told, else what the model was trained to. */
+static uint64_t engine_longest(const struct point *point)
 {
     uint64_t asked = point->workload.request_tokens, trained = point->setup.model.trained_context;
     return asked > 0 ? asked : trained > 0 ? trained : point->setup.context;

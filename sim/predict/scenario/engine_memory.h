@@ -36,9 +36,6 @@ struct engine_memory {
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
 
-/* The longest sequence that the server takes: what it is told, else what the model was trained to. */
-uint64_t engine_longest(const struct point *point);
-
 /* How the engine of a server that has one divides its pool (kv_pools.h). */
 struct kv_limits engine_kv_limits(const struct point *point);
 

@@ -1,15 +1,12 @@
 /* Points are (sequences, mean context). Between its bends, a step is linear along both. */
 #include "predict/server/decode_surface.h"
 
-#include "core/array.h"
 #include "core/parallel.h"
 #include "decode/mechanism_values.h"
-#include "decode/replay/replay.h"
 #include "predict/decode/run.h"
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

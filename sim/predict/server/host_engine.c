@@ -1,7 +1,6 @@
 #include "predict/server/host_engine.h"
 
 #include "decode/plan/memory.h"
-#include "model/model.h"
 #include "model/sharding.h"
 #include "predict/scenario/engine_memory.h"
 

@@ -2,21 +2,13 @@
  * Behind one that does, all servers run together. */
 #include "predict/server/serving.h"
 
-#include "core/array.h"
 #include "core/parallel.h"
-#include "machine/profile.h"
 #include "predict/decode/outcome.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_replay.h"
-#include "predict/server/serving_memory.h"
-#include "predict/server/serving_result.h"
 #include "predict/server/serving_stream.h"
-#include "predict/server/step_cost.h"
 #include "server/fleet.h"
 #include "server/prefix/prefix_tiers.h"
-#include "server/requests/requests.h"
-#include "server/server_engine.h"
-#include "server/workload.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,5 @@
 #include "predict/server/serving_load.h"
 
-#include "core/array.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "predict/server/serving_replay.h"
 
-#include "core/array.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/step_cost.h"
 

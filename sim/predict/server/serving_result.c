@@ -2,8 +2,6 @@
  * their number. They have a row without times. A wait of zero has no row. */
 #include "predict/server/serving_result.h"
 
-#include "core/array.h"
-#include "core/name.h"
 #include "decode/mechanism_values.h"
 #include "model/sharding.h"
 #include "predict/decode/outcome.h"
@@ -11,7 +9,6 @@
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_stream.h"
-#include "predict/server/stream_question.h"
 #include "server/requests/synthetic.h"
 
 #include <assert.h>

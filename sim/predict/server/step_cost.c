@@ -1,9 +1,7 @@
 /* Two surfaces of the decode pipeline, with a whole and half a link; and what prompts add. */
 #include "predict/server/step_cost.h"
 
-#include "core/array.h"
 #include "decode/cost/attention.h"
-#include "decode/cost/cost.h"
 #include "decode/mechanism_values.h"
 #include "decode/time/engine_step.h"
 #include "model/sharding.h"

@@ -1,8 +1,5 @@
 #include "predict/server/stream_question.h"
 
-#include "core/array.h"
-#include "core/units.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

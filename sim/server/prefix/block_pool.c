@@ -1,7 +1,5 @@
 #include "server/prefix/block_pool.h"
 
-#include "core/array.h"
-
 #include <assert.h>
 #include <stdlib.h>
 

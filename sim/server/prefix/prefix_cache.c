@@ -2,8 +2,6 @@
  * Blocks have numbers (block_numbers.h) and lie in tiers (prefix_tiers.h). */
 #include "server/prefix/prefix_cache.h"
 
-#include "core/array.h"
-#include "server/prefix/block_numbers.h"
 #include "server/prefix/prefix_tiers.h"
 
 #include <assert.h>

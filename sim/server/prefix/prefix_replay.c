@@ -1,8 +1,6 @@
 /* Each request finds the blocks that earlier ones left, and leaves its own. */
 #include "server/prefix/prefix_replay.h"
 
-#include "core/array.h"
-
 #include <assert.h>
 #include <stdlib.h>
 

@@ -1,7 +1,5 @@
 #include "server/prefix/prefix_tiers.h"
 
-#include "core/array.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

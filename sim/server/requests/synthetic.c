@@ -3,17 +3,13 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "core/name.h"
 #include "core/node.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "server/requests/request_line.h"
 
 #include <gsl/gsl_randist.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
