@@ -242,11 +242,6 @@ void server_setting_take(const struct server_option *option, const char *value,
     }
 }
 
-static bool server_text_is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 void server_setting_copy(const char *at, char *out, size_t size)
 {
     const char *member = at + strcspn(at, ":>,"); /* <OptimizationLevel.O0: 0> */
@@ -294,8 +289,7 @@ static const char *server_text_find_value(const char *line, const char *name)
         end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
         bool sentence = *end == ' ' && words &&
                         isdigit((unsigned char)end[1 + (end[1] == '(' || end[1] == '[')]);
-        if ((at == line || !server_text_is_word(at[-1])) &&
-            (*end == '=' || *end == ':' || sentence)) {
+        if ((at == line || shell_name(at - 1) == 0) && (*end == '=' || *end == ':' || sentence)) {
             end++;
             return end + strspn(end, sentence ? "(" : " \v");
         }
@@ -308,21 +302,17 @@ enum { PATH = 1100, SHORTEST = 3 }; /* names of a log; shorter ones are a comman
 /* The end of what the value at `at` encloses: "{...}", "Name(...)"; NULL if it encloses nothing. */
 static const char *enclosed_end(const char *at)
 {
-    const char *from = at;
-    while (server_text_is_word(*at)) {
-        at++;
-    }
-    if (*at != '{' && (*at != '(' || at == from)) {
+    size_t name = shell_name(at);
+    at += name;
+    if (*at != '{' && (*at != '(' || name == 0)) {
         return NULL;
     }
     char quote = '\0';
-    for (int depth = 0; *at != '\0'; at++) {
-        bool ends = quote != '\0' && *at == quote;
-        quote = quote == '\0' && (*at == '\'' || *at == '"') ? *at : ends ? '\0' : quote;
+    for (int depth = 0; *at != '\0'; shell_step(&at, &quote)) {
         depth += quote == '\0' && strchr("{([", *at) != NULL;
         depth -= quote == '\0' && strchr("})]", *at) != NULL;
         if (depth == 0) {
-            return at;
+            break;
         }
     }
     return at;
@@ -363,9 +353,6 @@ struct settings_line {
     int depth;
 };
 
-static void read_pairs(struct settings_line *in, const char *from, const char *end,
-                       const char *prefix);
-
 static bool is_switched_off(const char *value)
 {
     char word[520];
@@ -380,31 +367,9 @@ bool server_setting_is_usual(const struct server_option *option, const char *val
     return on ? strcmp(value, "False") != 0 : usual || is_switched_off(value);
 }
 
-/* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object
+/* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. Within an object
  * of an option, settings are those below it. An option that is refused in a command is refused here, too,
  * unless it is off or has its default. */
-static void read_pair(struct settings_line *in, const char *path,
-                      const struct server_option *option, const char *value, const char *at,
-                      const char *end)
-{
-    bool below = strchr(path, '.') != NULL;
-    if (option != NULL && option->value == SERVER_VALUE_JSON) {
-        if (end != NULL) {
-            read_pairs(in, at, end, option->sets);
-        }
-    } else if (option != NULL && option->value == SERVER_VALUE_NONE &&
-               (option->harmless
-                    ? in->chosen && !below
-                    : !server_setting_is_usual(option, value) && (end == NULL || !below))) {
-        server_text_pass_over(in->said, option, path);
-    } else if (below && end != NULL) {
-        read_pairs(in, at, end, path);
-    } else if (below && option != NULL && option->value != SERVER_VALUE_NONE) {
-        server_setting_take(option, value, in->said);
-    }
-}
-
-/* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
 static void read_pairs(struct settings_line *in, const char *from, const char *end,
                        const char *prefix)
 {
@@ -414,10 +379,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
     }
     in->depth++;
     for (const char *at = from; at < end;) {
-        size_t length = 0;
-        while (server_text_is_word(at[length])) {
-            length++;
-        }
+        size_t length = shell_name(at);
         const char *after = at + length + (at[length] == '\'' || at[length] == '"');
         if (in->list != NULL &&
             (strncmp(at, "...", 3) == 0 || strncmp(at, "\xe2\x80\xa6", 3) == 0)) {
@@ -439,7 +401,20 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
                    (option != NULL && option->value == SERVER_VALUE_JSON);
         char value[512];
         server_setting_copy(after, value, sizeof value);
-        read_pair(in, path, option, value, after, inside);
+        bool below = strchr(path, '.') != NULL, map = inside != NULL;
+        enum server_value as = option != NULL ? option->value : SERVER_VALUE_NONE;
+        if (as == SERVER_VALUE_JSON) {
+            read_pairs(in, after, map ? inside : after, option->sets);
+        } else if (option != NULL && as == SERVER_VALUE_NONE &&
+                   (option->harmless
+                        ? in->chosen && !below
+                        : !server_setting_is_usual(option, value) && !(map && below))) {
+            server_text_pass_over(in->said, option, path);
+        } else if (below && map) {
+            read_pairs(in, after, inside, path);
+        } else if (below && as != SERVER_VALUE_NONE) {
+            server_setting_take(option, value, in->said);
+        }
         if (option == NULL && listed && (in->chosen || !is_switched_off(value))) {
             server_text_pass(in->said, path, "what an unknown argument changes is not known");
         }

@@ -744,10 +744,16 @@ bool server_router_read(struct server_text *said, const char *line)
 bool server_command_is_open(const struct server_text *said, const char *line)
 {
     const struct server_program *program;
-    bool comment = shell_is_comment(line), open = false;
-    const char *rest = comment ? NULL : behind_command(said, line, &program);
-    if (rest != NULL) {
+    const char *set = line + strspn(line, " \t"), *rest = set;
+    bool list = false, open = false, comment = *set == '#';
+    set += strncmp(set, "export ", 7) == 0 ? 7 : strncmp(set, "declare -a ", 11) == 0 ? 11 : 0;
+    set += shell_name(set);
+    set += *set == '+';
+    if (*set == '=') {
+        shell_command_end(set, &list);
+    }
+    if (!comment && (rest = behind_command(said, line, &program)) != NULL) {
         shell_command_end(rest, &open);
     }
-    return open;
+    return list || open;
 }

@@ -454,8 +454,7 @@ static char *line_end(const struct server_text *said, char *text)
     for (int more = 0; more < MOST_WRAPPED; more++) {
         char c = *end;
         *end = '\0';
-        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true) ||
-                    shell_variable_is_open(text);
+        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true);
         *end = c;
         if (!open) {
             return end;

@@ -192,9 +192,6 @@ void shell_variables_of_container(struct server_text *said, const char *line);
 /* Does a line so far stand for what it does by this variable? */
 bool shell_variable_is_used(struct server_text *said, const char *name);
 
-/* Does the text end within a variable's value: a list, "NAME=(", or a quote? */
-bool shell_variable_is_open(const char *line);
-
 /* Take the version that a line of a log states, or that of a package that it installs. */
 void server_text_read_version(struct server_text *said, const char *line);
 
@@ -236,7 +233,7 @@ void stray_settings_settle(struct server_text *said);
 /* Refuse a command in `line`: one starts a server in line `first`. */
 void server_command_second(struct server_text *said, int first, int line);
 
-/* Does the line end within quotes of a command, so that the next one goes on with it? */
+/* Does the line end within quotes of a command, or a list "NAME=(", so that the next one goes on with it? */
 bool server_command_is_open(const struct server_text *said, const char *line);
 
 /* The value of the key's override; NULL: it has none. */

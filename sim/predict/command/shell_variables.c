@@ -258,16 +258,3 @@ bool shell_variable_is_used(struct server_text *said, const char *name)
     const struct shell_variable *of = find(&said->variables, name, strlen(name));
     return of != NULL && of->used;
 }
-
-bool shell_variable_is_open(const char *line)
-{
-    bool open = false;
-    const char *at = line + strspn(line, " \t");
-    at += strncmp(at, "export ", 7) == 0 ? 7 : strncmp(at, "declare -a ", 11) == 0 ? 11 : 0;
-    at += shell_name(at);
-    at += *at == '+';
-    if (*at == '=') {
-        shell_command_end(at, &open);
-    }
-    return open;
-}
