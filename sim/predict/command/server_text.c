@@ -211,24 +211,6 @@ static void check_source(struct server_text *said, const char *line)
     }
 }
 
-/* Does the line say that the server failed? The first such line is told. */
-static bool read_failure(struct server_text *said, const char *line)
-{
-    const struct server_program *program = said->programs;
-    for (; program->file != NULL && !shell_is_comment(line); program++) {
-        const struct node *fails = program->fails;
-        for (size_t j = 0; fails != NULL && j < fails->count; j++) {
-            const char *text = fails->children[j]->text;
-            if (strstr(line, text) != NULL) {
-                said->failed_line = said->failure == NULL ? said->line : said->failed_line;
-                said->failure = said->failure == NULL ? text : said->failure;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Take what a log says in texts of its own: "A ... B" are two in one line. */
 static void read_sayings(struct server_text *said, const struct server_program *program,
                          const char *line)
@@ -305,10 +287,20 @@ static void note_ranks(struct server_text *said, const char *line)
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
-    bool failed = read_failure(said, line), read = failed;
-    note_ranks(said, line);
+    bool read = false, failed = false;
     const struct server_program *program = said->programs;
-    for (; !read && program->file != NULL; program++) {
+    for (; program->file != NULL && !shell_is_comment(line); program++) {
+        for (size_t i = 0; program->fails != NULL && !failed && i < program->fails->count; i++) {
+            const char *text = program->fails->children[i]->text;
+            failed = read = strstr(line, text) != NULL;
+            if (failed && said->failure == NULL) { /* the first such line is told */
+                said->failed_line = said->line;
+                said->failure = text;
+            }
+        }
+    }
+    note_ranks(said, line);
+    for (program = said->programs; !read && program->file != NULL; program++) {
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0 &&
                       islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
@@ -335,49 +327,31 @@ static bool read_log(struct server_text *said, const char *line)
     return read;
 }
 
-/* Copy the time at which a line was written, "11-10 01:24:57"; "" if it does not begin with one. */
-static void copy_written_time(const char *line, char out[15])
-{
-    static const char form[] = "[0-9][0-9]-[0-9][0-9][ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]*";
-    char head[100], *at = head;
-    snprintf(head, sizeof head, "%s", line);
-    while (*at != '\0' && fnmatch(form, at, 0) != 0) {
-        at++;
-    }
-    snprintf(out, 15, "%.14s", at);
-}
-
-/* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks
- * behind the first, "EngineCore_DP1", have their own. */
-static bool starts_again(struct server_text *said, const struct node *once, const char *line)
-{
-    const char *rank = strstr(line, "EngineCore_");
-    if (rank != NULL && atoi(rank + strcspn(rank, "0123456789")) > 0) {
-        return false;
-    }
-    for (size_t i = 0; once != NULL && i < once->count; i++) {
-        if (strstr(line, once->children[i]->text) != NULL) {
-            bool again = i < said->once;
-            char time[sizeof said->started];
-            copy_written_time(line, time);
-            bool earlier = time[0] != '\0' && strcmp(time, said->started) < 0;
-            said->backwards = again && (earlier || said->backwards);
-            said->once = i + 1;
-            memcpy(said->started, time, sizeof time);
-            return again;
-        }
-    }
-    return false;
-}
-
 /* Of the servers that started, one after the other, whose log this is, the last one counts: forget
- * what the log said of those before. What a command says holds for all. */
+ * what the log said of those before. What a command says holds for all. Each start has some lines once, in their order;
+ * data-parallel ranks behind the first, "EngineCore_DP1", have their own. */
 static void begin_server(struct server_text *said, const char *line)
 {
-    bool again = false;
+    static const char form[] = "[0-9][0-9]-[0-9][0-9][ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]*";
+    const char *rank = strstr(line, "EngineCore_"), *time = line;
+    bool again = false, other = rank != NULL && atoi(rank + strcspn(rank, "0123456789")) > 0;
     const struct server_program *program = said->programs;
-    for (; program->file != NULL && !shell_is_comment(line); program++) {
-        again = starts_again(said, program->once, line) || again;
+    for (; program->file != NULL && !other && !shell_is_comment(line); program++) {
+        size_t i = 0, count = program->once != NULL ? program->once->count : 0;
+        while (i < count && strstr(line, program->once->children[i]->text) == NULL) {
+            i++;
+        }
+        if (i < count) {
+            while (*time != '\0' && time < line + 100 && fnmatch(form, time, 0) != 0) {
+                time++;
+            }
+            time = time < line + 100 ? time : "";
+            bool earlier = *time != '\0' && strncmp(time, said->started, 14) < 0;
+            again = again || i < said->once;
+            said->backwards = i < said->once && (earlier || said->backwards);
+            said->once = i + 1;
+            snprintf(said->started, sizeof said->started, "%.14s", time);
+        }
     }
     if (!again) {
         return;
@@ -399,15 +373,6 @@ static void begin_server(struct server_text *said, const char *line)
     said->failure = NULL;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
     said->keys.start_line = said->line;
-}
-
-/* How much of a continued line is a shell's prompt for it, "> ", and not a redirection: an option stands
- * behind it, or the command has a prompt, too. */
-static size_t prompt_length(const char *line, const char *command)
-{
-    size_t marks = strspn(line, ">"), length = marks + strspn(line + marks, " \t");
-    bool prompt = line[length] == '-' || strchr("$>%", *command) != NULL;
-    return length > marks && marks > 0 && prompt ? length : 0;
 }
 
 /* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd have
@@ -440,7 +405,12 @@ static char *text_joined(char *text, size_t size, const char *comments)
             text[used++] = '\v';
         }
         command = c == '\n' && !joins ? used : command;
-        i += joins && i < size ? prompt_length(text + i + 1, text + command) : 0;
+        /* A shell's prompt for a continued line, "> ", is no redirection: an option stands behind it, or the command
+         * has a prompt, too. */
+        const char *next = text + i + 1, *rest = next + (joins && i < size ? strspn(next, ">") : 0);
+        size_t gap = rest > next ? strspn(rest, " \t") : 0;
+        bool prompt = gap > 0 && (rest[gap] == '-' || strchr("$>%", text[command]) != NULL);
+        i += prompt ? (size_t)(rest - next) + gap : 0;
     }
     text[used] = '\0';
     return text;
@@ -489,18 +459,6 @@ static void unwrap(const struct server_text *said, char *text)
     to[ends] = '\0';
 }
 
-/* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
-static void cut_code(const struct server_text *said, char *line)
-{
-    char *open = strchr(line, '`'), *close = open != NULL ? strchr(open + 1, '`') : NULL;
-    if (close != NULL && (open == line || open[-1] == ' ') && open[1] != '`') {
-        *close = '\0';
-        bool command = server_command_starts(said, open);
-        *close = command ? '\n' : '`';
-        *open = command ? ' ' : '`';
-    }
-}
-
 /* The text is changed. */
 static void server_text_read_lines(struct server_text *said, char *text)
 {
@@ -512,7 +470,14 @@ static void server_text_read_lines(struct server_text *said, char *text)
         }
         unwrap(said, text);
         char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
-        cut_code(said, line);
+        /* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
+        char *code = strchr(line, '`'), *close = code != NULL ? strchr(code + 1, '`') : NULL;
+        if (close != NULL && (code == line || code[-1] == ' ') && code[1] != '`') {
+            *close = '\0';
+            bool command = server_command_starts(said, code);
+            *close = command ? '\n' : '`';
+            *code = command ? ' ' : '`';
+        }
         begin_server(said, line);
         server_text_read_version(said, line);
         if (!server_router_read(said, line) && !server_command_read(said, line)) {
