@@ -3,9 +3,11 @@
 #include "core/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { LEAST_NUMBERS = 32 }; /* are made before spare ones are looked for */
+enum {
+    LEAST_NUMBERS = 32,
+    FEW_SPARE = 4
+}; /* made before spare ones are looked for; then too few */
 
 /* ---- blocks of a request -------------------------------------------------------------- */
 
@@ -35,31 +37,142 @@ uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, 
     return numbers->of.runs && shared < blocks ? shared : blocks;
 }
 
-/* Done for each block of each request at each of its events: without divisions. */
-const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
-                                   uint64_t to)
+/* The chunk that tells the block from others. */
+static uint32_t block_chunk(const struct block_numbers *numbers, const uint32_t *chunks,
+                            uint64_t block)
 {
-    const uint32_t *chunks = request_chunks(numbers->of.requests, request_of(numbers, index));
-    const uint32_t *first = numbers->first_shared;
-    uint32_t *out = numbers->listed, per_chunk = numbers->blocks_per_chunk;
-    uint64_t shared = shared_blocks(numbers, index), end = shared < to ? shared : to, at = from;
-    if (per_chunk == 0) {
-        for (; at < end; at++) {
-            *out++ = first[chunks[(at + 1) * numbers->chunks_per_block - 1]] - 1;
-        }
-    } else if (at < end) {
-        chunks += at / per_chunk;
-        for (uint32_t place = (uint32_t)(at % per_chunk); at < end; chunks++, place = 0) {
-            uint32_t id = first[*chunks] - 1 + place;
-            for (; place < per_chunk && at < end; place++, at++) {
-                *out++ = id++;
+    return numbers->blocks_per_chunk > 0 ? chunks[block / numbers->blocks_per_chunk]
+                                         : chunks[(block + 1) * numbers->chunks_per_block - 1];
+}
+
+/* The same of a row's block where the row begins with `chunk`. */
+static uint64_t chunk_behind(const struct block_numbers *numbers, uint32_t chunk, uint64_t block)
+{
+    return chunk + (numbers->blocks_per_chunk > 0 ? block / numbers->blocks_per_chunk
+                                                  : block * numbers->chunks_per_block);
+}
+
+/* The row that begins with this block of the request. */
+static uint32_t block_row(const struct block_numbers *numbers, size_t index, uint64_t block)
+{
+    const struct request *request = request_of(numbers, index);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
+    bool shared = block < shared_blocks(numbers, index);
+    return (shared ? numbers->first_shared[block_chunk(numbers, chunks, block)]
+                   : numbers->own[index]) -
+           1;
+}
+
+const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_t index,
+                                            uint64_t from, uint64_t to, size_t *count)
+{
+    uint64_t shared = shared_blocks(numbers, index), at = from >= shared ? shared : 0;
+    struct piece_span *out = numbers->listed;
+    while (at < to) {
+        uint32_t id = block_row(numbers, index, at);
+        uint64_t end = at + numbers->pieces[id].blocks;
+        at = end <= from ? end : at;
+        for (const struct block_piece *piece; at < end && at < to; id = piece->next) {
+            piece = &numbers->pieces[id];
+            uint64_t part = (at < from ? from : to) - at;
+            if (piece->count > part) {
+                block_numbers_cut(numbers, id, (uint32_t)part);
             }
+            if (at >= from) {
+                *out++ = (struct piece_span){id, piece->count};
+            }
+            at += piece->count;
         }
     }
-    if (at < to) {
-        memcpy(out, &numbers->own[index][at - shared], (to - at) * sizeof *out);
-    }
+    *count = (size_t)(out - numbers->listed);
     return numbers->listed;
+}
+
+/* ---- pieces --------------------------------------------------------------------------- */
+
+/* If there is no memory to note it, it is not given anew. */
+static void push_number(struct number_list *list, uint32_t number)
+{
+    if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+                      ERROR_UNSEEN)) {
+        list->items[list->count++] = number;
+    }
+}
+
+static uint32_t take_piece(struct block_numbers *numbers, const struct block_piece *piece)
+{
+    struct number_list *spare = &numbers->spare;
+    uint32_t id = spare->count > 0 ? spare->items[--spare->count] : numbers->next++;
+    numbers->pieces[id] = *piece;
+    return id;
+}
+
+uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t count)
+{
+    struct block_piece *piece = &numbers->pieces[id], rest = *piece;
+    rest.count -= count;
+    piece->count = count;
+    piece->next = take_piece(numbers, &rest);
+    numbers->tiers->cut(id, piece->next, numbers->context);
+    return piece->next;
+}
+
+uint32_t piece_span_piece(const struct block_numbers *numbers, const struct piece_span *span,
+                          bool back)
+{
+    uint32_t id = span->first;
+    for (uint32_t at = numbers->pieces[id].count; back && at < span->count;) {
+        id = numbers->pieces[id].next;
+        at += numbers->pieces[id].count;
+    }
+    return id;
+}
+
+struct piece_span piece_span_take(struct block_numbers *numbers, struct piece_span *span,
+                                  uint32_t count, bool back)
+{
+    uint32_t id = span->first, kept = back ? span->count - count : count;
+    if (count == span->count) {
+        const struct piece_span all = *span;
+        span->count = 0;
+        return all;
+    }
+    for (; kept > numbers->pieces[id].count; id = numbers->pieces[id].next) {
+        kept -= numbers->pieces[id].count;
+    }
+    if (kept < numbers->pieces[id].count) {
+        block_numbers_cut(numbers, id, kept);
+    }
+    id = numbers->pieces[id].next;
+    const struct piece_span part = {back ? id : span->first, count};
+    *span = (struct piece_span){back ? span->first : id, span->count - count};
+    return part;
+}
+
+uint32_t piece_span_next(struct block_numbers *numbers, struct piece_span *span, bool back)
+{
+    uint32_t id = piece_span_piece(numbers, span, back);
+    piece_span_take(numbers, span, numbers->pieces[id].count, back);
+    return id;
+}
+
+/* Join the pieces of a row that are alike. */
+static void join_row(struct block_numbers *numbers, uint32_t id)
+{
+    struct block_piece *pieces = numbers->pieces;
+    uint32_t blocks = pieces[id].blocks;
+    for (uint32_t at = 0; !numbers->of.single && at + pieces[id].count < blocks;) {
+        uint32_t next = pieces[id].next;
+        if (pieces[id].copies + pieces[next].copies == 0 &&
+            numbers->tiers->join(id, next, numbers->context)) {
+            pieces[id].count += pieces[next].count;
+            pieces[id].next = pieces[next].next;
+            push_number(&numbers->spare, next);
+        } else {
+            at += pieces[id].count;
+            id = next;
+        }
+    }
 }
 
 /* ---- init, release -------------------------------------------------------------------- */
@@ -69,10 +182,7 @@ static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chun
 {
     const struct requests *requests = numbers->of.requests;
     uint32_t tokens = numbers->of.block_tokens;
-    if (numbers->of.chunks_recycled || requests->chunk_tokens < tokens) {
-        return numbers->rows.length; /* another chunk may get them */
-    }
-    return requests->kind[chunk].tokens / tokens;
+    return requests->chunk_tokens < tokens ? 1 : requests->kind[chunk].tokens / tokens;
 }
 
 /* The numbers that the requests which may begin could need. */
@@ -101,7 +211,7 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
 {
     const struct requests *requests = of->requests;
     uint32_t tokens = of->block_tokens, chunk_tokens = requests->chunk_tokens;
-    *numbers = (struct block_numbers){.of = *of, .ones.length = 1};
+    *numbers = (struct block_numbers){.of = *of, .limit = LEAST_NUMBERS};
     if (chunk_tokens > 0 && chunk_tokens % tokens > 0 && tokens % chunk_tokens > 0) {
         error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
         return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
@@ -109,19 +219,17 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
     }
     numbers->blocks_per_chunk = chunk_tokens / tokens;
     numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
-    numbers->rows.length = numbers->blocks_per_chunk > 0 ? numbers->blocks_per_chunk : 1;
     uint64_t most = all_numbers(numbers);
     numbers->most = most > 0 ? (uint32_t)most : 1;
     if (most >= UINT32_MAX) {
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
     }
-    size_t users = of->chunks_recycled ? requests->ids.count : 0;
+    numbers->pieces = array_sparse(numbers->most, sizeof *numbers->pieces, why);
     numbers->own = array_sparse(requests->count, sizeof *numbers->own, why);
     numbers->first_shared = array_sparse(requests->ids.count, sizeof *numbers->first_shared, why);
-    numbers->users = array_sparse(users, sizeof *numbers->users, why);
     uint64_t longest = requests_longest(requests) / tokens;
     numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
-    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->users == NULL ||
+    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->pieces == NULL ||
         numbers->listed == NULL) {
         block_numbers_release(numbers);
         return false;
@@ -131,148 +239,166 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
 
 void block_numbers_release(struct block_numbers *numbers)
 {
-    for (size_t i = 0; numbers->own != NULL && i < numbers->of.requests->count; i++) {
-        free(numbers->own[i]);
-    }
     array_sparse_free(numbers->own);
     array_sparse_free(numbers->first_shared);
-    array_sparse_free(numbers->users);
+    array_sparse_free(numbers->pieces);
     free(numbers->listed);
-    free(numbers->ones.spare.items);
-    free(numbers->rows.spare.items);
+    free(numbers->spare.items);
     free(numbers->left.items);
-    free(numbers->chunks.items);
+    free(numbers->rows.items);
     *numbers = (struct block_numbers){.most = 0};
 }
 
 /* ---- giving and recycling ------------------------------------------------------------- */
 
-/* If there is no memory to note it, it is not given anew. Asked for each block: array_reserve() would clear an
- * error for it that nobody reads. */
-static void push_number(struct number_list *list, uint32_t number)
+static uint32_t make_row(struct block_numbers *numbers, uint32_t chunk, uint32_t blocks)
 {
-    if (list->count < list->capacity ||
-        array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
-                      ERROR_UNSEEN)) {
-        list->items[list->count++] = number;
+    struct block_piece piece = {
+        .count = numbers->of.single ? 1 : blocks, .blocks = blocks, .chunk = chunk};
+    uint32_t first = take_piece(numbers, &piece), last = first;
+    for (uint32_t at = piece.count; at < blocks; at += piece.count) {
+        uint32_t id = take_piece(numbers, &piece);
+        numbers->pieces[last].next = id;
+        last = id;
     }
-}
-
-static uint32_t take_row(struct block_numbers *numbers, struct block_rows *rows, uint32_t length)
-{
-    uint32_t first = numbers->next;
-    if (rows->spare.count > 0) {
-        return rows->spare.items[--rows->spare.count];
-    }
-    rows->made++;
-    numbers->next += length;
     return first;
 }
 
-/* Are more needed than are spare, and as many made as the limit says? */
-static bool is_short(const struct block_rows *rows, uint64_t needed)
+/* Make the numbers of a row spare if it is nowhere. */
+static bool free_row(struct block_numbers *numbers, uint32_t row)
 {
-    return needed > rows->spare.count && rows->made + needed - rows->spare.count > rows->limit;
-}
-
-static void set_limit(struct block_rows *rows)
-{
-    uint64_t used = rows->made - rows->spare.count;
-    uint64_t most = used + used / 2 + LEAST_NUMBERS / rows->length;
-    rows->limit = most > rows->limit ? most : rows->limit;
-}
-
-static bool are_gone(const struct block_numbers *numbers, uint32_t first, uint32_t length)
-{
-    for (uint32_t i = 0; i < length; i++) {
-        if (!numbers->gone(first + i, numbers->context)) {
+    const struct block_piece *pieces = numbers->pieces;
+    uint32_t blocks = pieces[row].blocks;
+    for (uint32_t id = row, at = 0; at < blocks; at += pieces[id].count, id = pieces[id].next) {
+        if (pieces[id].copies > 0 || !numbers->tiers->gone(id, numbers->context)) {
             return false;
         }
+    }
+    for (uint32_t id = row, at = 0; at < blocks; at += pieces[id].count, id = pieces[id].next) {
+        push_number(&numbers->spare, id);
     }
     return true;
 }
 
-/* Make spare what nobody can find: own blocks of ended requests, */
-static void collect_own(struct block_numbers *numbers)
+/* Make spare what nobody can find: own blocks of ended requests, and rows that no request has which has begun
+ * and not ended. */
+static void collect(struct block_numbers *numbers)
 {
-    struct number_list left = numbers->left;
-    numbers->left.count = 0;
-    for (size_t i = 0; i < left.count; i++) {
-        bool gone = are_gone(numbers, left.items[i], 1);
-        push_number(gone ? &numbers->ones.spare : &numbers->left, left.items[i]);
+    struct number_list *left = &numbers->left, *rows = &numbers->rows;
+    size_t owned = left->count, shared = rows->count;
+    left->count = rows->count = 0;
+    for (size_t i = 0; i < owned; i++) {
+        if (!free_row(numbers, left->items[i])) {
+            left->items[left->count++] = left->items[i];
+        }
     }
-    set_limit(&numbers->ones);
-}
-
-/* and chunks that no request has which has begun and not ended, once they are nowhere. */
-static void collect_chunks(struct block_numbers *numbers)
-{
-    struct number_list chunks = numbers->chunks;
-    numbers->chunks.count = 0;
-    for (size_t i = 0; i < chunks.count; i++) {
-        uint32_t chunk = chunks.items[i], *first = &numbers->first_shared[chunk];
-        if (numbers->users[chunk] == 0 && are_gone(numbers, *first - 1, numbers->rows.length)) {
-            push_number(&numbers->rows.spare, *first - 1);
-            *first = 0;
+    for (size_t i = 0; i < shared; i++) {
+        uint32_t *row = &numbers->first_shared[rows->items[i]];
+        if (numbers->pieces[*row - 1].users == 0 && free_row(numbers, *row - 1)) {
+            *row = 0;
         } else {
-            push_number(&numbers->chunks, chunk);
+            rows->items[rows->count++] = rows->items[i];
         }
     }
-    set_limit(&numbers->rows);
+    uint32_t used = numbers->next - (uint32_t)numbers->spare.count;
+    uint32_t limit = used + used / 2 + LEAST_NUMBERS;
+    numbers->limit = limit > numbers->limit ? limit : numbers->limit;
 }
 
-bool block_numbers_give(struct block_numbers *numbers, size_t index)
+static void place_row(struct block_numbers *numbers, uint32_t row)
 {
-    const struct request *request = request_of(numbers, index);
-    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
-    bool owns = !numbers->of.runs && numbers->own[index] == NULL;
-    uint64_t own = owns ? own_blocks(numbers, index) : 0, lacking = 0;
-    for (uint32_t i = 0; i < request->chunks; i++) {
-        lacking += numbers->first_shared[chunks[i]] == 0;
+    uint32_t chunk = numbers->pieces[row].chunk;
+    numbers->first_shared[chunk] = row + 1;
+    if (numbers->of.chunks_recycled) {
+        push_number(&numbers->rows, chunk);
     }
-    if (numbers->of.recycled && is_short(&numbers->ones, own)) {
-        collect_own(numbers);
-    }
-    if (numbers->of.chunks_recycled && is_short(&numbers->rows, lacking)) {
-        collect_chunks(numbers);
-    }
-    for (uint32_t i = 0; i < request->chunks; i++) {
-        uint32_t *first = &numbers->first_shared[chunks[i]];
-        if (*first == 0) {
-            *first = 1 + take_row(numbers, &numbers->rows, chunk_numbers(numbers, chunks[i]));
-            if (numbers->of.chunks_recycled) {
-                push_number(&numbers->chunks, chunks[i]);
-            }
+}
+
+/* A row for a prompt's blocks from `at` on, whose chunks have consecutive numbers, up to `most` blocks. */
+static void number_row(struct block_numbers *numbers, const uint32_t *chunks, uint64_t at,
+                       uint64_t most)
+{
+    uint32_t first = block_chunk(numbers, chunks, at), blocks = 1;
+    for (; blocks < most; blocks++) {
+        uint32_t chunk = block_chunk(numbers, chunks, at + blocks);
+        if (chunk != chunk_behind(numbers, first, blocks) || numbers->first_shared[chunk] > 0) {
+            break;
         }
     }
-    if (!owns) {
-        return true;
+    place_row(numbers, make_row(numbers, first, blocks));
+}
+
+/* A prompt has blocks of a row from `at` on, up to `most`. The row ends where the prompt has others. */
+static void divide_row(struct block_numbers *numbers, uint32_t row, const uint32_t *chunks,
+                       uint64_t at, uint64_t most)
+{
+    struct block_piece *pieces = numbers->pieces, *first = &pieces[row];
+    uint32_t least = 1, alike = first->blocks < most ? first->blocks : (uint32_t)most,
+             tried = alike;
+    while (least < alike) { /* the first `least` are alike, and no more than `alike` */
+        uint32_t chunk = block_chunk(numbers, chunks, at + tried - 1);
+        bool same = chunk == chunk_behind(numbers, first->chunk, tried - 1);
+        least = same ? tried : least;
+        alike = same ? alike : tried - 1;
+        tried = least + (alike - least + 1) / 2;
     }
-    uint32_t *given = numbers->own[index] = array_zeroed(own, sizeof *given, ERROR_UNSEEN);
-    for (uint64_t i = 0; given != NULL && i < own; i++) {
-        given[i] = take_row(numbers, &numbers->ones, 1);
+    if (alike < first->blocks) {
+        struct piece_span span = {row, first->blocks};
+        piece_span_take(numbers, &span, alike, false);
+        struct block_piece *rest = &pieces[span.first];
+        rest->blocks = span.count;
+        rest->users = first->users;
+        rest->chunk = (uint32_t)chunk_behind(numbers, first->chunk, alike);
+        first->blocks = alike;
+        place_row(numbers, span.first);
     }
-    return given != NULL;
+}
+
+void block_numbers_give(struct block_numbers *numbers, size_t index)
+{
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request_of(numbers, index));
+    uint64_t shared = shared_blocks(numbers, index), own = own_blocks(numbers, index);
+    if (numbers->of.recycled && numbers->next > numbers->limit &&
+        numbers->spare.count < FEW_SPARE) {
+        collect(numbers);
+    }
+    for (uint64_t at = 0; at < shared;) {
+        const uint32_t *row = &numbers->first_shared[block_chunk(numbers, chunks, at)];
+        if (*row == 0) {
+            number_row(numbers, chunks, at, shared - at);
+        } else {
+            divide_row(numbers, *row - 1, chunks, at, shared - at);
+            join_row(numbers, *row - 1);
+        }
+        at += numbers->pieces[*row - 1].blocks;
+    }
+    if (own > 0 && !numbers->of.runs && numbers->own[index] == 0) {
+        numbers->own[index] = 1 + make_row(numbers, 0, (uint32_t)own);
+    }
+    block_numbers_join(numbers, index);
+}
+
+void block_numbers_join(struct block_numbers *numbers, size_t index)
+{
+    if (numbers->own[index] > 0) {
+        join_row(numbers, numbers->own[index] - 1);
+    }
 }
 
 void block_numbers_use(struct block_numbers *numbers, size_t index, int change)
 {
-    const struct request *request = request_of(numbers, index);
-    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
-    for (uint32_t i = 0; numbers->of.chunks_recycled && i < request->chunks; i++) {
-        numbers->users[chunks[i]] += (uint32_t)change;
+    uint64_t shared = numbers->of.chunks_recycled ? shared_blocks(numbers, index) : 0;
+    for (uint64_t at = 0; at < shared;) {
+        struct block_piece *row = &numbers->pieces[block_row(numbers, index, at)];
+        row->users += (uint32_t)change;
+        at += row->blocks;
     }
 }
 
 void block_numbers_leave(struct block_numbers *numbers, size_t index)
 {
-    uint64_t count = own_blocks(numbers, index);
-    if (!numbers->of.recycled || numbers->own[index] == NULL) {
-        return;
+    if (numbers->of.recycled && numbers->own[index] > 0) {
+        push_number(&numbers->left, numbers->own[index] - 1);
+        numbers->own[index] = 0;
     }
-    for (uint64_t i = 0; i < count; i++) {
-        push_number(&numbers->left, numbers->own[index][i]);
-    }
-    free(numbers->own[index]);
-    numbers->own[index] = NULL;
 }

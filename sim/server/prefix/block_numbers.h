@@ -1,11 +1,17 @@
-/* Numbers of blocks: those of a chunk are in a row. Other blocks only one request can have: the
- * block in which its prompt ends, those of its output, and all blocks of a prompt without hashes. A
- * chunk and a request get their numbers when a request first begins with them, so that a cache that
- * serves some of many requests uses few numbers, and touches little memory.
+/* Numbers of blocks, by pieces: neighbours that no tier tells apart have one number, so that what is done to all
+ * of them costs as much as to one block. A piece is cut where something is done to a part of it, and joined with
+ * the next one again once all tiers have both alike.
  *
- * Numbers can be recycled: once all that were made are in use, those of blocks that are in no tier are
- * given anew, if no request needs them that has begun and not ended. There are then never many more
- * than the tiers have blocks, however many requests come.
+ *     row     pieces of a request's blocks that other requests have, all of them or none
+ *     path    of a request: whole rows, and then a row of its own blocks, which only it can have: that in which
+ *             its prompt ends, those of its output, and all of a prompt without hashes
+ *
+ * Chunks that follow each other in a prompt mostly have consecutive numbers, because chunks are numbered by
+ * first appearance, and a chunk always follows the same one. A row is a run of these. It gets its numbers when
+ * a request first begins with it, and is divided when another request shares only its beginning.
+ *
+ * Numbers can be recycled: those of rows whose blocks are in no tier are given anew, if no request needs them
+ * that has begun and not ended. There are then never many more than the tiers have pieces.
  *
  * With one tier own blocks get no numbers: they are a run of the pool (block_pool.h). */
 #pragma once
@@ -19,6 +25,7 @@ struct block_owners {
     bool runs;                 /* own blocks are runs */
     bool recycled;             /* so are numbers of own blocks, */
     bool chunks_recycled;      /* and those of chunks */
+    bool single;               /* each piece is one block */
     const uint32_t *server_of; /* [requests->count], borrowed; NULL: all requests may begin */
     uint32_t server;           /* else those with this server */
 };
@@ -28,31 +35,44 @@ struct number_list {
     size_t count, capacity;
 };
 
-/* Numbers in rows of `length`. */
-struct block_rows {
-    uint32_t length;
-    struct number_list spare; /* first numbers of rows that can be given anew */
-    uint64_t made, limit;     /* so far, and before spare ones are looked for */
+/* `blocks`, `users` and `chunk` are of the row, in its first piece. */
+struct block_piece {
+    uint32_t count;  /* blocks, at least 1 */
+    uint32_t next;   /* the piece behind it, if it is not the last of its row */
+    uint32_t copies; /* pending ones of it, or of a span with it: it is not joined, nor recycled */
+    uint32_t blocks, users; /* requests that have begun and not ended */
+    uint32_t chunk;         /* of its first block */
+};
+
+/* Blocks of a row, from the beginning of a piece to the end of one. */
+struct piece_span {
+    uint32_t first, count; /* a piece, and blocks */
+};
+
+/* What tiers do with pieces. */
+struct block_pieces {
+    bool (*gone)(uint32_t id, void *context);               /* is it nowhere? */
+    void (*cut)(uint32_t id, uint32_t rest, void *context); /* `rest` is now its end */
+    bool (*join)(uint32_t id, uint32_t rest,
+                 void *context); /* it ends with `rest`, if they are alike */
 };
 
 struct block_numbers {
     struct block_owners of;
     uint32_t blocks_per_chunk, chunks_per_block; /* one is a multiple of the other; rounded down */
     uint32_t most;                               /* numbers are below it */
-    uint32_t **own;         /* by request: the numbers of the blocks that are its alone, owned;
-                                 NULL: none yet, or not any more */
-    uint32_t *first_shared; /* by chunk: the number of its first block, and 1; 0: none yet; owned */
-    uint32_t *users;        /* by chunk: requests with it that have begun and not ended, owned */
-    uint32_t *listed;       /* by block: scratch of block_numbers_list(), owned */
-    uint32_t next;          /* the next number */
-    struct block_rows ones, rows;    /* of own blocks, and of chunks */
-    struct number_list left, chunks; /* own numbers of ended requests; chunks that have numbers */
-    bool (*gone)(uint32_t id, void *context); /* is the block nowhere? */
+    struct block_piece *pieces;                  /* by number, owned */
+    uint32_t *own; /* by request: the row of its own blocks, and 1; 0: none yet, or not any more */
+    uint32_t *first_shared;    /* by chunk: the row that begins with it, and 1; 0: none; owned */
+    struct piece_span *listed; /* scratch of block_numbers_list(), owned */
+    uint32_t next, limit; /* the next number, and when to look for those that can be given anew */
+    struct number_list spare;      /* those that can be */
+    struct number_list left, rows; /* rows of ended requests; chunks with which rows begin */
+    const struct block_pieces *tiers;
     void *context;
 };
 
-/* None is given yet. The caller sets `gone` and `context` where numbers are recycled. On failure there
- * is nothing to release. */
+/* None is given yet. The caller sets `tiers` and `context`. On failure there is nothing to release. */
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
                         struct error *why);
 void block_numbers_release(struct block_numbers *numbers); /* a zeroed struct is fine */
@@ -60,13 +80,27 @@ void block_numbers_release(struct block_numbers *numbers); /* a zeroed struct is
 /* The number of request `index`'s first blocks, up to `blocks`, that have numbers. */
 uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, uint64_t blocks);
 
-/* The numbers of the blocks of request `index`, which has begun, from `from` up to `to`, as an array that the
- * next call overwrites. */
-const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
-                                   uint64_t to);
+/* The pieces of request `index`, which has begun, with exactly its blocks from `from` up to `to`: a list of spans
+ * of one piece each, which the next call overwrites. */
+const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_t index,
+                                            uint64_t from, uint64_t to, size_t *count);
 
-/* Number the blocks of a request that begins. False when memory is out. */
-bool block_numbers_give(struct block_numbers *numbers, size_t index);
+/* The first piece of a span, or with `back` its last one; `count` blocks from there on, which leave the span; and
+ * one piece that does. */
+uint32_t piece_span_piece(const struct block_numbers *numbers, const struct piece_span *span,
+                          bool back);
+struct piece_span piece_span_take(struct block_numbers *numbers, struct piece_span *span,
+                                  uint32_t count, bool back);
+uint32_t piece_span_next(struct block_numbers *numbers, struct piece_span *span, bool back);
+
+/* The piece keeps its first `count` blocks. Returns the number of the rest. */
+uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t count);
+
+/* Number the blocks of a request that begins, and join its pieces that are alike. */
+void block_numbers_give(struct block_numbers *numbers, size_t index);
+
+/* Join its own pieces that are alike. */
+void block_numbers_join(struct block_numbers *numbers, size_t index);
 
 /* The request has begun (1), or ends or is preempted (-1): it needs the numbers of its chunks. */
 void block_numbers_use(struct block_numbers *numbers, size_t index, int change);

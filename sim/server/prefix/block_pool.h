@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "policy/policy.h"
+#include "server/prefix/block_numbers.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,15 +23,16 @@ struct block_census {
     uint64_t references; /* to known ones */
 };
 
-/* Idle blocks are a doubly linked list through places, one for each number. The block that has been idle
- * longest is in front; place `ids` is the list's end. Behind it are two places for each run: its blocks
+/* Idle pieces (block_numbers.h) are a doubly linked list through places, one for each number. The piece that has
+ * been idle longest is in front; place `ids` is the list's end. Behind it are two places for each run: its blocks
  * become idle together, so that a place in the list stands for many. `references` counts one more for a
  * known block, so that a zeroed array holds none: memory of numbers that are never used is not touched. */
 enum { BLOCK_UNKNOWN = 0, BLOCK_KNOWN = 1 };
 
 struct block_place {
-    uint32_t next, last; /* `last` is the previous one */
-    uint32_t references; /* BLOCK_UNKNOWN, or BLOCK_KNOWN and its references */
+    uint32_t next, last;      /* `last` is the previous one */
+    uint32_t references : 31; /* BLOCK_UNKNOWN, or BLOCK_KNOWN and its references */
+    uint32_t back : 1; /* of an idle piece: its last block has been idle longest, else its first */
 };
 
 /* The fields are for block_pool.c, and for the functions below that are called for each block of each
@@ -40,17 +42,19 @@ struct block_pool {
     struct block_census census;
     uint64_t first_uses; /* how often a block got its first reference so far */
     uint32_t ids;
-    struct block_place *places;  /* [ids + 1 + 2 * runs], owned */
-    struct block_pool_run *runs; /* owned */
-    void (*on_evict)(uint32_t id, void *context);
+    struct block_numbers *numbers; /* borrowed */
+    struct block_place *places;    /* [ids + 1 + 2 * runs], owned */
+    struct block_pool_run *runs;   /* owned */
+    void (*on_evict)(uint32_t id, bool back, void *context);
     void *context;
 };
 
-/* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`. `on_evict`
- * (or NULL) is called for each known block with a number that is evicted. NULL when memory is out. */
-struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capacity,
-                                     void (*on_evict)(uint32_t id, void *context), void *context,
-                                     struct error *why);
+/* A pool of `capacity` free blocks; numbers of runs (below) are below `runs`. `on_evict` (or NULL) is called for
+ * each known piece with a number that is evicted, with `back` from its last block on. NULL when memory is out. */
+struct block_pool *block_pool_create(struct block_numbers *numbers, uint32_t runs,
+                                     uint64_t capacity,
+                                     void (*on_evict)(uint32_t id, bool back, void *context),
+                                     void *context, struct error *why);
 void block_pool_destroy(struct block_pool *pool); /* NULL is fine */
 
 static inline bool block_pool_knows(const struct block_pool *pool, uint32_t id)
@@ -96,38 +100,52 @@ static inline void block_pool_append(struct block_pool *pool, uint32_t place)
     places[end].last = place;
 }
 
-/* Add or remove a reference to a known block. */
+static inline uint32_t block_pool_count(const struct block_pool *pool, uint32_t id)
+{
+    return pool->numbers->pieces[id].count;
+}
+
+/* Add or remove a reference to a known piece, with `back` from its last block on. */
 static inline void block_pool_refer(struct block_pool *pool, uint32_t id)
 {
+    uint32_t count = block_pool_count(pool, id);
     if (pool->places[id].references++ == BLOCK_KNOWN) {
         block_pool_unlink(pool, id);
-        pool->census.idle--;
-        pool->first_uses++;
+        pool->census.idle -= count;
+        pool->first_uses += count;
     }
-    pool->census.references++;
+    pool->census.references += count;
 }
 
-static inline void block_pool_release(struct block_pool *pool, uint32_t id)
+static inline void block_pool_release(struct block_pool *pool, uint32_t id, bool back)
 {
+    uint32_t count = block_pool_count(pool, id);
     if (--pool->places[id].references == BLOCK_KNOWN) {
         block_pool_append(pool, id);
-        pool->census.idle++;
+        pool->places[id].back = back;
+        pool->census.idle += count;
     }
-    pool->census.references--;
+    pool->census.references -= count;
 }
 
-/* A known block counts as used. */
-static inline void block_pool_touch(struct block_pool *pool, uint32_t id)
+/* A known piece counts as used. */
+static inline void block_pool_touch(struct block_pool *pool, uint32_t id, bool back)
 {
     if (block_pool_is_idle(pool, id)) {
         block_pool_unlink(pool, id);
         block_pool_append(pool, id);
+        pool->places[id].back = back;
     }
 }
 
-/* A taken block now holds `id`: it becomes known, with one reference, its owner's. If `id` is known
- * already, the owner refers to that block instead, and the taken block becomes free. */
+/* Taken blocks now hold piece `id`: it becomes known, with one reference, its owner's. If `id` is known already,
+ * the owner refers to that piece instead, and the taken blocks become free. */
 void block_pool_name(struct block_pool *pool, uint32_t id);
+
+/* A piece is cut (block_numbers.h). Can it be joined with its rest, and do so. */
+void block_pool_cut(struct block_pool *pool, uint32_t id, uint32_t rest);
+bool block_pool_joins(const struct block_pool *pool, uint32_t id, uint32_t rest);
+void block_pool_join(struct block_pool *pool, uint32_t id, uint32_t rest);
 
 /* ---- runs ---------------------------------------------------------------------------------
  *
@@ -156,24 +174,25 @@ void block_pool_run_release(struct block_pool *pool, uint32_t run);
  * held: it is not evicted while held, and counts as used when it is let go. */
 
 struct block_store {
-    struct policy *policy;   /* this one */
-    struct block_pool *pool; /* or this one; the other is NULL */
-    bool evicts;             /* may the pool evict? */
-    uint64_t capacity;       /* blocks */
+    struct policy *policy;         /* this one */
+    struct block_pool *pool;       /* or this one; the other is NULL */
+    bool evicts;                   /* may the pool evict? */
+    uint64_t capacity;             /* blocks */
+    struct block_numbers *numbers; /* borrowed */
 };
 
-/* A tier of `capacity` blocks with numbers below `ids`.
+/* A tier of `capacity` blocks. Under a policy other than LRU each piece is one block (block_owners.single).
  *   kind    NULL: never evicts. Refused: a policy that needs queries or the future, or does not
  *           admit and evict block by block
  *   values  as in policy_create()
  *   holds   blocks will be held, which only LRU and no eviction can do: other policies are refused
- *   on_evict, context   called for each block that LRU evicts; on_evict may be NULL
+ *   on_evict, context   called for each piece that LRU evicts; on_evict may be NULL
  * NULL on failure. */
-struct block_store *block_store_create(uint32_t ids, uint64_t capacity,
+struct block_store *block_store_create(struct block_numbers *numbers, uint64_t capacity,
                                        const struct policy_kind *kind, const double *values,
                                        bool holds, uint64_t seed,
-                                       void (*on_evict)(uint32_t id, void *context), void *context,
-                                       struct error *why);
+                                       void (*on_evict)(uint32_t id, bool back, void *context),
+                                       void *context, struct error *why);
 
 /* Does a tier of this kind remember nothing of a block that it does not have? */
 bool block_store_forgets(const struct policy_kind *kind);
@@ -185,27 +204,18 @@ static inline bool block_store_knows(const struct block_store *store, uint32_t i
                                  : block_pool_knows(store->pool, id);
 }
 
-/* For block_store_offer(): let the policy see the block, or the pool take it. */
-bool block_store_access(struct block_store *store, uint32_t id);
-bool block_store_take(struct block_store *store, uint32_t id);
+/* Touch pieces that it has, or offer it some that it lacks: what has the same outcome at the beginning of a span,
+ * or with `back` at its end. That part leaves the span. Sets `took` if the tier lacked it and has it now. It
+ * refuses when it is full and can evict nothing. */
+struct piece_span block_store_offer(struct block_store *store, struct piece_span *span, bool back,
+                                    bool *took);
 
-/* Touch a block that it has, or offer it one that it lacks. Returns true if the tier took it:
- * it lacked the block and has it now. It refuses when it is full and can evict nothing. */
-static inline bool block_store_offer(struct block_store *store, uint32_t id)
-{
-    if (store->policy != NULL) {
-        return block_store_access(store, id);
-    }
-    if (block_pool_knows(store->pool, id)) {
-        block_pool_touch(store->pool, id);
-        return false;
-    }
-    return block_store_take(store, id);
-}
+/* A piece that it has counts as used. */
+void block_store_touch(struct block_store *store, uint32_t id, bool back);
 
-/* Hold a block that it has, and let it go again; a block can be held several times. */
+/* Hold a piece that it has, and let it go again; a piece can be held several times. */
 void block_store_hold(struct block_store *store, uint32_t id);
-void block_store_let_go(struct block_store *store, uint32_t id);
+void block_store_let_go(struct block_store *store, uint32_t id, bool back);
 
 /* The tier's blocks. Under a policy all of them are known and idle; without eviction each has one
  * reference that is never removed. */

@@ -177,13 +177,14 @@ struct prefix_found {
                                          of them; 0: none */
 };
 
-/* Count the next block, which the GPU has. */
-static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
-                              struct prefix_found *found)
+/* Count the next `count` blocks: of a piece that tier `in` has. */
+static void found_add(const struct prefix_tiers *tiers, uint32_t id, uint32_t in, uint64_t count,
+                      struct prefix_found *found)
 {
-    found->in[0]++;
-    found->idle += block_pool_is_idle(tiers->gpu, id);
-    if (tiers->brought_by != NULL) {
+    found->blocks += count;
+    found->in[in] += count;
+    found->idle += in == 0 && block_pool_is_idle(tiers->gpu, id) ? count : 0;
+    if (in == 0 && tiers->brought_by != NULL) {
         uint64_t load = tiers->brought_by[id], number = load / PREFIX_MOST_TIERS;
         uint64_t *last = &found->load[load % PREFIX_MOST_TIERS];
         *last = number > *last ? number : *last;
@@ -205,17 +206,6 @@ static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t m
     found->idle += known;
 }
 
-/* The first blocks that are on the GPU, of `numbered` with these numbers. */
-static struct prefix_found count_first(const struct prefix_tiers *tiers, const uint32_t *ids,
-                                       uint64_t numbered)
-{
-    struct prefix_found found = {.blocks = 0};
-    while (found.blocks < numbered && block_pool_knows(tiers->gpu, ids[found.blocks])) {
-        found_count_first(tiers, ids[found.blocks++], &found);
-    }
-    return found;
-}
-
 /* The time that loading the found blocks saves, over computing them. */
 static double saved_ns(const struct prefix_options *options, const struct prefix_found *found)
 {
@@ -227,33 +217,38 @@ static double saved_ns(const struct prefix_options *options, const struct prefix
     return ns;
 }
 
-/* Of a request with blocks of these numbers, of its first `most`: in all tiers, below HBM in whole units. */
+/* Of a request's first `most` blocks, with these pieces: in all tiers, below HBM in whole units. */
 static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
-                                               const uint32_t *ids, uint64_t most)
+                                               const struct piece_span *spans, size_t count,
+                                               uint64_t most)
 {
     const struct prefix_options *options = tiers->options;
-    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    struct prefix_found found = count_first(tiers, ids, numbered);
+    uint64_t unit = options->unit_blocks;
+    struct prefix_found found = {.blocks = 0};
+    size_t i = 0;
+    for (; i < count && block_pool_knows(tiers->gpu, spans[i].first); i++) {
+        found_add(tiers, spans[i].first, 0, spans[i].count, &found);
+    }
     struct prefix_found whole = found; /* up to the last whole unit */
     struct prefix_found upper = found; /* the same, with nothing from below tier 1 */
-    for (; found.blocks < numbered; found.blocks++) {
-        uint32_t id = ids[found.blocks], below = 0;
-        if (block_pool_knows(tiers->gpu, id)) {
-            found_count_first(tiers, id, &found);
-        } else if ((below = prefix_tiers_find(tiers, id)) > 0) {
-            found.in[below]++;
-        } else {
+    for (; i < count; i++) {
+        uint32_t id = spans[i].first;
+        bool known = block_pool_knows(tiers->gpu, id);
+        uint32_t below = known ? 0 : prefix_tiers_find(tiers, id);
+        if (!known && below == 0) {
             break;
         }
-        bool ends_unit = (found.blocks + 1) % options->unit_blocks == 0;
-        if (ends_unit || found.in[0] == found.blocks + 1) {
+        uint64_t last = (found.blocks + spans[i].count) / unit * unit;
+        uint64_t end = options->cheaper ? (found.blocks / unit + 1) * unit : last;
+        for (; end > found.blocks && end <= last; end += unit) {
             struct prefix_found longer = found;
-            longer.blocks++;
+            found_add(tiers, id, below, end - found.blocks, &longer);
             bool worth =
                 !options->cheaper || saved_ns(options, &longer) >= saved_ns(options, &whole);
             whole = worth ? longer : whole;
             upper = whole.in[0] + whole.in[1] == whole.blocks ? whole : upper;
         }
+        found_add(tiers, id, below, spans[i].count, &found);
     }
     uint64_t below = whole.blocks - whole.in[0] - whole.in[1];
     whole = below > 0 && below < options->least_blocks ? upper : whole;
@@ -262,36 +257,44 @@ static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
 }
 
 /* How many of these blocks somebody uses on the GPU. Nobody else uses blocks without numbers. */
-static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const uint32_t *ids,
-                                  uint64_t numbered)
+static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const struct piece_span *spans,
+                                  size_t count)
 {
     uint64_t used = 0;
-    for (uint64_t block = 0; block < numbered; block++) {
-        used +=
-            block_pool_knows(tiers->gpu, ids[block]) && !block_pool_is_idle(tiers->gpu, ids[block]);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = spans[i].first;
+        bool is_used = block_pool_knows(tiers->gpu, id) && !block_pool_is_idle(tiers->gpu, id);
+        used += is_used ? spans[i].count : 0;
     }
     return used;
 }
 
 /* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the first block
  * last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
-static void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const uint32_t *ids,
+static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
                                const struct prefix_found *found)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, found->blocks);
+    uint64_t unit = tiers->options->unit_blocks, whole = found->blocks / unit * unit;
+    size_t count;
     if (found->blocks > numbered) {
         block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
     }
-    uint64_t whole = found->blocks / tiers->options->unit_blocks * tiers->options->unit_blocks;
-    for (uint64_t block = numbered; block-- > 0;) {
-        prefix_tiers_use(tiers, ids[block]);
-        if (block < whole) {
-            prefix_tiers_touch(tiers, ids[block]);
-        }
+    whole = whole < numbered ? whole : numbered;
+    const struct piece_span *spans =
+        block_numbers_list(tiers->numbers, index, whole, numbered, &count);
+    while (count-- > 0) {
+        prefix_tiers_use(tiers, spans[count].first);
     }
-    for (uint64_t block = tiers->count > 2 ? numbered : 0; block-- > 0;) {
-        if (!block_pool_knows(tiers->gpu, ids[block])) {
-            prefix_tiers_pass(tiers, ids[block]);
+    spans = block_numbers_list(tiers->numbers, index, 0, whole, &count);
+    for (size_t i = count; i-- > 0;) {
+        prefix_tiers_use(tiers, spans[i].first);
+        prefix_tiers_touch(tiers, spans[i].first);
+    }
+    spans = block_numbers_list(tiers->numbers, index, 0, numbered, &count);
+    for (size_t i = tiers->count > 2 ? count : 0; i-- > 0;) {
+        if (!block_pool_knows(tiers->gpu, spans[i].first)) {
+            prefix_tiers_pass(tiers, spans[i]);
         }
     }
 }
@@ -340,20 +343,25 @@ static void save_filled(struct prefix_cache *cache, size_t index)
     if (saved <= holding->offered) {
         return;
     }
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, holding->offered, saved);
-    for (uint64_t block = holding->offered; block < saved; block++) {
-        prefix_tiers_offer(&cache->tiers, 1, *ids++);
+    size_t count;
+    const struct piece_span *spans =
+        block_numbers_list(cache->numbers, index, holding->offered, saved, &count);
+    for (size_t i = 0; i < count; i++) {
+        prefix_tiers_offer(&cache->tiers, 1, spans[i], false);
     }
     holding->offered = saved;
 }
 
 /* The blocks found, now referred to and taken, are on the GPU; loads bring those that were not. */
-static void bring_found(struct prefix_cache *cache, const uint32_t *ids,
-                        const struct prefix_found *found, const struct holding *holding)
+static void bring_found(struct prefix_cache *cache, size_t index, const struct prefix_found *found,
+                        const struct holding *holding)
 {
     struct prefix_tiers *tiers = &cache->tiers;
-    for (uint64_t block = 0; block < found->blocks && tiers->count > 1; block++) {
-        uint32_t id = ids[block];
+    uint64_t blocks = tiers->count > 1 ? found->blocks : 0; /* all have numbers */
+    size_t count;
+    const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, blocks, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = spans[i].first;
         if (!block_pool_knows(tiers->gpu, id)) {
             uint32_t from = prefix_tiers_source(tiers, id);
             prefix_tiers_name(tiers, id, tier_load(holding->load[from], from));
@@ -377,28 +385,26 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     if (again && block_pool_room(tiers->gpu) + since < refusal->need) {
         return false;
     }
-    if (!block_numbers_give(cache->numbers, index)) {
-        tiers->failed = true;
-        return false;
-    }
+    block_numbers_give(cache->numbers, index);
     uint64_t numbered = block_numbers_count(cache->numbers, index, most);
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
-    struct prefix_found found = prefix_found_in_all(tiers, index, ids, most);
+    size_t count;
+    const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, numbered, &count);
+    struct prefix_found found = prefix_found_in_all(tiers, index, spans, count, most);
     uint64_t have = found.blocks * block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
-        uint64_t need = all - prefix_found_used(tiers, ids, numbered);
+        uint64_t need = all - prefix_found_used(tiers, spans, count);
         uint64_t first_uses = tiers->gpu->first_uses;
         cache->refusal = (struct prefix_refusal){index, tokens, need, first_uses};
         return false;
     }
-    prefix_found_refer(tiers, index, ids, &found);
+    prefix_found_refer(tiers, index, &found);
     block_pool_take(tiers->gpu, blocks - found.in[0]);
     struct holding *holding = &cache->holdings[index];
     *holding = (struct holding){.full = found.blocks, .blocks = blocks};
     block_numbers_use(cache->numbers, index, 1);
     begin_loads(cache, &found, holding);
-    bring_found(cache, ids, &found, holding);
+    bring_found(cache, index, &found, holding);
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         match->found[k] = (uint32_t)(found.in[k] * block_tokens);
     }
@@ -413,11 +419,15 @@ static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
 {
     struct holding *holding = &cache->holdings[index];
     uint64_t numbered = block_numbers_count(cache->numbers, index, full);
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, holding->full, numbered);
-    for (; holding->full < numbered; holding->full++, ids++) {
-        prefix_tiers_name(&cache->tiers, *ids, 0);
-        prefix_tiers_count(&cache->tiers, *ids);
+    size_t count;
+    const struct piece_span *spans =
+        block_numbers_list(cache->numbers, index, holding->full, numbered, &count);
+    for (size_t i = 0; i < count; i++) {
+        prefix_tiers_name(&cache->tiers, spans[i].first, 0);
+        prefix_tiers_count(&cache->tiers, spans[i].first);
+        holding->full += spans[i].count;
     }
+    block_numbers_join(cache->numbers, index);
     if (holding->full < full) {
         block_pool_run_name(cache->tiers.gpu, (uint32_t)index, full - holding->full);
         holding->full = full;
@@ -449,25 +459,6 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
     return true;
 }
 
-/* The request holds the block no more. `saves`: it is offered to tier 1. Behind the first block
- * since `before` that this took, those that it has already wait for their turn, too. */
-static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint64_t before)
-{
-    struct prefix_tiers *tiers = &cache->tiers;
-    const struct prefix_counts *counts = &tiers->lower[1].counts;
-    uint64_t saved = counts->saved;
-    if (saves) {
-        prefix_tiers_offer(tiers, 1, id);
-    }
-    if (cache->options.saves_wait && !cache->tiers.past && saved > before &&
-        counts->saved == saved) {
-        prefix_tiers_wait(tiers, id);
-    }
-    if (cache->options.gpu_keeps) {
-        block_pool_release(tiers->gpu, id);
-    }
-}
-
 void prefix_end(struct prefix_cache *cache, size_t index, bool done)
 {
     const struct prefix_options *options = &cache->options;
@@ -477,17 +468,24 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     uint64_t whole = saved_blocks(cache, index, holding->full);
     uint64_t before = tiers->lower[1].counts.saved;
     uint64_t numbered = block_numbers_count(cache->numbers, index, holding->full);
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
+    size_t count;
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);
     }
     /* Blocks that were offered as they filled count as used once more, so that the beginning of a
      * request was used last, however much of it was found. */
-    for (uint64_t block = whole; offers(cache, PREFIX_WRITE_FILL) && block-- > 0;) {
-        prefix_tiers_touch(tiers, ids[block]);
+    whole = tiers->count > 1 ? whole : 0;
+    const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, whole, &count);
+    for (size_t i = count; offers(cache, PREFIX_WRITE_FILL) && i-- > 0;) {
+        prefix_tiers_touch(tiers, spans[i].first);
     }
-    for (uint64_t block = numbered; block-- > 0;) {
-        end_block(cache, ids[block], saves && block < whole, before);
+    spans = block_numbers_list(cache->numbers, index, whole, numbered, &count);
+    while (count-- > 0) {
+        prefix_tiers_end(tiers, spans[count], false, before);
+    }
+    spans = block_numbers_list(cache->numbers, index, 0, whole, &count);
+    while (count-- > 0) {
+        prefix_tiers_end(tiers, spans[count], saves, before);
     }
     block_pool_give_back(tiers->gpu, holding->blocks - (options->gpu_keeps ? holding->full : 0));
     block_numbers_use(cache->numbers, index, -1);

@@ -6,19 +6,17 @@
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
-/* Is the block of this number nowhere in these tiers, and on no way? */
+/* Is the piece of this number nowhere in these tiers? */
 static bool tiers_lack(const struct prefix_tiers *tiers, uint32_t id)
 {
     bool gone = !block_pool_knows(tiers->gpu, id);
     for (uint32_t k = 1; gone && k < tiers->count; k++) {
-        const struct prefix_lower *lower = &tiers->lower[k];
-        gone = !block_store_knows(lower->store, id) &&
-               (lower->saving == NULL || lower->saving[id] == 0);
+        gone = !block_store_knows(tiers->lower[k].store, id);
     }
     return gone;
 }
 
-/* Another block may get a number that is nowhere in any of the caches that share it. */
+/* Another piece may get a number that is nowhere in any of the caches that share it. */
 static bool is_gone(uint32_t id, void *context)
 {
     struct prefix_tiers *const first = context, *tiers = first;
@@ -36,6 +34,72 @@ static bool is_gone(uint32_t id, void *context)
     return gone;
 }
 
+static void cut_piece(uint32_t id, uint32_t rest, void *context)
+{
+    struct prefix_tiers *const first = context, *tiers = first;
+    do {
+        block_pool_cut(tiers->gpu, id, rest);
+        for (uint32_t k = 1; k < tiers->count; k++) {
+            const struct prefix_lower *lower = &tiers->lower[k];
+            if (lower->shared && tiers != first) {
+                continue;
+            }
+            block_pool_cut(lower->store->pool, id, rest);
+            if (lower->saving != NULL) {
+                lower->saving[rest] = lower->saving[id];
+            }
+        }
+        if (tiers->asked != NULL) {
+            tiers->asked[rest] = tiers->asked[id];
+        }
+        if (tiers->source != NULL) {
+            tiers->source[rest] = tiers->source[id];
+        }
+        if (tiers->brought_by != NULL) {
+            tiers->brought_by[rest] = tiers->brought_by[id];
+        }
+        tiers = tiers->next;
+    } while (tiers != first);
+}
+
+/* Are both alike in these tiers? No copy of them is pending. */
+static bool tiers_join(const struct prefix_tiers *tiers, uint32_t id, uint32_t rest)
+{
+    bool joins = block_pool_joins(tiers->gpu, id, rest) &&
+                 (tiers->asked == NULL || tiers->asked[id] == tiers->asked[rest]) &&
+                 (tiers->brought_by == NULL || !block_pool_knows(tiers->gpu, id) ||
+                  tiers->brought_by[id] == tiers->brought_by[rest]);
+    for (uint32_t k = 1; joins && k < tiers->count; k++) {
+        joins = block_pool_joins(tiers->lower[k].store->pool, id, rest);
+    }
+    return joins;
+}
+
+static bool join_pieces(uint32_t id, uint32_t rest, void *context)
+{
+    struct prefix_tiers *const first = context, *tiers = first;
+    bool joins = true;
+    do {
+        joins = tiers_join(tiers, id, rest);
+        tiers = tiers->next;
+    } while (joins && tiers != first);
+    for (bool more = joins; more; more = tiers != first) {
+        block_pool_join(tiers->gpu, id, rest);
+        for (uint32_t k = 1; k < tiers->count; k++) {
+            if (!tiers->lower[k].shared || tiers == first) {
+                block_pool_join(tiers->lower[k].store->pool, id, rest);
+            }
+        }
+        if (tiers->asked != NULL) {
+            tiers->asked[rest] = 0;
+        }
+        tiers = tiers->next;
+    }
+    return joins;
+}
+
+static const struct block_pieces pieces = {.gone = is_gone, .cut = cut_piece, .join = join_pieces};
+
 /* Are numbers of requests that held a block counted? */
 static bool asks(const struct prefix_options *options)
 {
@@ -50,16 +114,18 @@ static bool asks(const struct prefix_options *options)
 struct block_owners prefix_tiers_owners(const struct prefix_options *options,
                                         const struct requests *requests)
 {
-    bool recycled = options->recycles;
+    bool forgets = true;
     for (uint32_t k = 0; k < options->lower_count; k++) {
-        recycled = recycled && block_store_forgets(options->lower[k].policy);
+        forgets = forgets && block_store_forgets(options->lower[k].policy);
     }
+    bool recycled = options->recycles && forgets;
     return (struct block_owners){
         .requests = requests,
         .block_tokens = options->block_tokens,
         .runs = options->recycles && options->gpu_keeps && options->lower_count == 0,
         .recycled = recycled,
         .chunks_recycled = recycled && !asks(options),
+        .single = !forgets,
     };
 }
 
@@ -88,84 +154,89 @@ uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id)
     return tiers->source != NULL ? tiers->source[id] : 1;
 }
 
-static void tier_hold(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
+/* The pool of a tier that can hold blocks. */
+static struct block_pool *pool_of(const struct prefix_tiers *tiers, uint32_t k)
 {
-    if (k == 0) {
-        block_pool_refer(tiers->gpu, id);
-    } else {
-        block_store_hold(tiers->lower[k].store, id);
-    }
+    return k == 0 ? tiers->gpu : tiers->lower[k].store->pool;
 }
 
-static void tier_let_go(struct prefix_tiers *tiers, uint32_t k, uint32_t id)
-{
-    if (k == 0) {
-        block_pool_release(tiers->gpu, id);
-    } else {
-        block_store_let_go(tiers->lower[k].store, id);
-    }
-}
-
-/* Queue a copy, which refers to its block until it is done. */
+/* Queue a copy of a piece, which refers to it until it is done. */
 static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
                        const struct block_copy *copy)
 {
+    const struct prefix_tiers *tiers = lower->tiers;
+    uint32_t id = copy->span.first, count = copy->span.count;
     if (queue->first > queue->count / 2) {
         queue->count -= queue->first;
         memmove(queue->items, queue->items + queue->first, queue->count * sizeof *queue->items);
         queue->first = 0;
     }
-    if (queue->count == queue->capacity &&
-        !array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
+    if (!array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
                        ERROR_UNSEEN)) {
         lower->tiers->failed = true;
         return;
     }
     queue->items[queue->count++] = *copy;
-    queue->crossing += copy->crosses;
-    queue->upper += copy->upper;
-    queue->lower += copy->lower;
+    queue->crossing += copy->crosses ? count : 0;
+    tiers->numbers->pieces[id].copies++;
     if (copy->upper) {
-        tier_hold(lower->tiers, lower->number - 1, copy->id);
+        queue->upper += count;
+        block_pool_refer(pool_of(tiers, lower->number - 1), id);
     }
     if (copy->lower) {
-        tier_hold(lower->tiers, lower->number, copy->id);
+        queue->lower += count;
+        block_pool_refer(pool_of(tiers, lower->number), id);
     }
 }
 
-static struct block_copy end_copy(struct prefix_lower *lower, struct block_queue *queue)
+static void arrive(struct prefix_lower *lower, struct piece_span span, bool back);
+
+/* Of the oldest copy, at most `most` blocks are done. Returns how many have crossed. */
+static uint32_t end_copy(struct prefix_lower *lower, struct block_queue *queue, uint64_t most)
 {
-    const struct block_copy copy = queue->items[queue->first++];
-    queue->crossing -= copy.crosses;
-    queue->upper -= copy.upper;
-    queue->lower -= copy.lower;
-    if (copy.upper) {
-        tier_let_go(lower->tiers, lower->number - 1, copy.id);
+    const struct prefix_tiers *tiers = lower->tiers;
+    struct piece_span *left = &queue->items[queue->first].span;
+    const struct block_copy copy = queue->items[queue->first];
+    uint32_t count = copy.crosses && most < left->count ? (uint32_t)most : left->count;
+    struct piece_span span = piece_span_take(tiers->numbers, left, count, copy.back);
+    queue->first += left->count == 0;
+    queue->crossing -= copy.crosses ? count : 0;
+    queue->upper -= copy.upper ? count : 0;
+    queue->lower -= copy.lower ? count : 0;
+    while (span.count > 0) {
+        uint32_t id = piece_span_next(tiers->numbers, &span, copy.back);
+        struct block_piece *piece = &tiers->numbers->pieces[id];
+        piece->copies--;
+        if (copy.upper) {
+            block_pool_release(pool_of(tiers, lower->number - 1), id, copy.back);
+        }
+        if (copy.lower) {
+            block_pool_release(pool_of(tiers, lower->number), id, copy.back);
+        }
+        if (queue == &lower->saves && copy.crosses && --lower->saving[id] == 0) {
+            arrive(lower, (struct piece_span){id, piece->count}, copy.back);
+        }
     }
-    if (copy.lower) {
-        tier_let_go(lower->tiers, lower->number, copy.id);
-    }
-    return copy;
+    return copy.crosses ? count : 0;
 }
 
 /* The GPU keeps what is being saved, unless it frees early; of other tiers only one with pins does. */
-static void begin_save(struct prefix_lower *lower, uint32_t id, bool crosses)
+static void begin_save(struct prefix_lower *lower, struct piece_span span, bool back, bool crosses)
 {
     const struct prefix_tiers *tiers = lower->tiers;
-    struct block_copy copy = {.id = id, .crosses = crosses};
-    copy.lower = crosses && tiers->options->pins;
-    if (lower->number == 1) {
-        copy.upper = !tiers->options->frees_early && block_pool_knows(tiers->gpu, id);
-    } else if (tiers->options->pins) {
-        copy.upper = block_store_knows(lower[-1].store, id);
+    while (span.count > 0) {
+        uint32_t id = piece_span_next(tiers->numbers, &span, back);
+        struct block_copy copy = {
+            {id, tiers->numbers->pieces[id].count}, .back = back, .crosses = crosses};
+        copy.lower = crosses && tiers->options->pins;
+        if (lower->number == 1) {
+            copy.upper = !tiers->options->frees_early && block_pool_knows(tiers->gpu, id);
+        } else if (tiers->options->pins) {
+            copy.upper = block_store_knows(lower[-1].store, id);
+        }
+        begin_copy(lower, &lower->saves, &copy);
+        lower->saving[id] += crosses;
     }
-    begin_copy(lower, &lower->saves, &copy);
-    lower->saving[id] += crosses;
-}
-
-void prefix_tiers_wait(struct prefix_tiers *tiers, uint32_t id)
-{
-    begin_save(&tiers->lower[1], id, false);
 }
 
 static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
@@ -179,41 +250,53 @@ static bool is_rare(const struct prefix_tiers *tiers, uint32_t k, uint32_t id)
     return tiers->asked != NULL && tiers->asked[id] < tiers->options->lower[k - 1].least_asked;
 }
 
-static void arrive(struct prefix_lower *lower, uint32_t id)
+static void arrive(struct prefix_lower *lower, struct piece_span span, bool back)
 {
     struct prefix_tiers *tiers = lower->tiers;
     uint32_t below = lower->number + 1;
-    if (below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT &&
-        block_store_knows(lower->store, id)) {
-        prefix_tiers_offer(tiers, below, id);
-    }
-}
-
-/* Touch a block that the tier has, or save one that it lacks. It is offered to the tier below, too,
- * if that wants all that has arrived here. */
-static void offer(struct prefix_lower *lower, uint32_t id)
-{
-    if (!block_store_offer(lower->store, id)) {
-        if (tier_has(lower, id)) {
-            arrive(lower, id);
+    bool goes_on = below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT;
+    while (goes_on && span.count > 0) {
+        uint32_t id = piece_span_next(tiers->numbers, &span, back);
+        if (block_store_knows(lower->store, id)) {
+            prefix_tiers_offer(tiers, below,
+                               (struct piece_span){id, block_pool_count(tiers->gpu, id)}, back);
         }
-        return;
-    }
-    lower->counts.saved++;
-    lower->tiers->saves++;
-    if (lower->saving != NULL && !lower->tiers->past) {
-        begin_save(lower, id, true);
-    } else {
-        arrive(lower, id);
     }
 }
 
-void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id)
+/* Touch what the tier has at the beginning of a span, or save what it lacks. It is offered to the tier below, too,
+ * if that wants all that has arrived here. That part leaves the span. */
+static struct piece_span offer_part(struct prefix_tiers *tiers, uint32_t tier,
+                                    struct piece_span *span, bool back)
 {
-    bool untouched = tiers->options->lower[tier - 1].used_by_loads &&
-                     block_store_knows(tiers->lower[tier].store, id);
-    if (!untouched && !is_rare(tiers, tier, id)) {
-        offer(&tiers->lower[tier], id);
+    struct prefix_lower *lower = &tiers->lower[tier];
+    uint32_t id = piece_span_piece(tiers->numbers, span, back);
+    bool knows = block_store_knows(lower->store, id), took;
+    if ((tiers->options->lower[tier - 1].used_by_loads && knows) || is_rare(tiers, tier, id)) {
+        return piece_span_take(tiers->numbers, span, block_pool_count(tiers->gpu, id), back);
+    }
+    const struct piece_span part = block_store_offer(lower->store, span, back, &took);
+    if (!took) {
+        if (tier_has(lower, id)) {
+            arrive(lower, part, back);
+        }
+        return part;
+    }
+    lower->counts.saved += part.count;
+    tiers->saves += part.count;
+    if (lower->saving != NULL && !tiers->past) {
+        begin_save(lower, part, back, true);
+    } else {
+        arrive(lower, part, back);
+    }
+    return part;
+}
+
+void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, struct piece_span span,
+                        bool back)
+{
+    while (span.count > 0) {
+        offer_part(tiers, tier, &span, back);
     }
 }
 
@@ -223,7 +306,9 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
         block_pool_refer(tiers->gpu, id);
     } else if (tiers->options->pins) {
         struct prefix_lower *from = &tiers->lower[prefix_tiers_source(tiers, id)];
-        begin_copy(from, &from->loads, &(struct block_copy){.id = id, .lower = true});
+        const struct block_copy copy = {
+            {id, block_pool_count(tiers->gpu, id)}, .back = true, .crosses = true, .lower = true};
+        begin_copy(from, &from->loads, &copy);
     }
 }
 
@@ -234,31 +319,54 @@ void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
         bool counts = (loads || !tiers->options->lower[k - 1].used_by_loads) &&
                       (k > 1 || !is_rare(tiers, 1, id));
         if (counts && tier_has(&tiers->lower[k], id)) {
-            block_store_offer(tiers->lower[k].store, id);
+            block_store_touch(tiers->lower[k].store, id, true);
         }
     }
 }
 
-void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id)
+/* Where more than one tier takes loads, what one evicts goes between those that the next one takes. */
+void prefix_tiers_pass(struct prefix_tiers *tiers, struct piece_span span)
 {
-    for (uint32_t k = prefix_tiers_source(tiers, id); k > 1; k--) {
-        if (tiers->options->lower[k - 2].takes_loads) {
-            block_store_offer(tiers->lower[k - 1].store, id);
+    uint32_t source = prefix_tiers_source(tiers, span.first);
+    bool took;
+    while (source > 1 && span.count > 0) {
+        uint32_t count = source > 2 ? 1 : span.count;
+        const struct piece_span part = piece_span_take(tiers->numbers, &span, count, true);
+        for (uint32_t k = source; k > 1; k--) {
+            struct piece_span left = part;
+            while (tiers->options->lower[k - 2].takes_loads && left.count > 0) {
+                block_store_offer(tiers->lower[k - 1].store, &left, true, &took);
+            }
         }
+    }
+}
+
+void prefix_tiers_end(struct prefix_tiers *tiers, struct piece_span span, bool saves,
+                      uint64_t before)
+{
+    bool waits = tiers->options->saves_wait && !tiers->past;
+    const struct prefix_counts *counts = &tiers->lower[1].counts;
+    struct piece_span all = span;
+    while (tiers->count > 1 && span.count > 0) {
+        uint64_t saved = counts->saved;
+        const struct piece_span part =
+            saves ? offer_part(tiers, 1, &span, true)
+                  : piece_span_take(tiers->numbers, &span, span.count, true);
+        if (waits && saved > before && counts->saved == saved) {
+            begin_save(&tiers->lower[1], part, true, false);
+        }
+    }
+    while (tiers->options->gpu_keeps && all.count > 0) {
+        block_pool_release(tiers->gpu, piece_span_next(tiers->numbers, &all, true), true);
     }
 }
 
 void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
 {
     struct prefix_lower *lower = &tiers->lower[tier];
-    const struct block_queue *saves = &lower->saves;
+    struct block_queue *saves = &lower->saves;
     while (saves->first < saves->count && (count > 0 || !saves->items[saves->first].crosses)) {
-        const struct block_copy done = end_copy(lower, &lower->saves);
-        count -= done.crosses;
-        lower->saving[done.id] -= done.crosses;
-        if (done.crosses && lower->saving[done.id] == 0) {
-            arrive(lower, done.id);
-        }
+        count -= end_copy(lower, saves, count);
     }
     assert(count == 0 || tiers->failed);
 }
@@ -266,8 +374,8 @@ void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t coun
 void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
 {
     struct prefix_lower *lower = &tiers->lower[tier];
-    for (; count > 0 && lower->loads.first < lower->loads.count; count--) {
-        end_copy(lower, &lower->loads);
+    while (count > 0 && lower->loads.first < lower->loads.count) {
+        count -= end_copy(lower, &lower->loads, count);
     }
 }
 
@@ -291,45 +399,55 @@ void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load)
 
 /* ---- init, release -------------------------------------------------------------------- */
 
-/* Tier `below` - 1 has evicted the block. */
-static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
+/* Tier `below` - 1 has evicted the piece. */
+static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id, bool back)
 {
     if (below < tiers->count && write_of(tiers, below) == PREFIX_WRITE_EVICT) {
         struct prefix_counts *counts = &tiers->lower[below].counts;
         uint64_t before = counts->saved;
-        prefix_tiers_offer(tiers, below, id);
+        prefix_tiers_offer(tiers, below, (struct piece_span){id, block_pool_count(tiers->gpu, id)},
+                           back);
         counts->taken = counts->saved > before ? counts->saved : counts->taken;
     }
 }
 
-/* The GPU gives the block's room away. If it is being saved, that must end before others write there. */
+/* The GPU gives the piece's room away. If it is being saved, that must end before others write there. */
 static void take_unsaved(struct prefix_lower *lower, uint32_t id)
 {
+    const struct block_piece *all = lower->tiers->numbers->pieces;
     const struct block_queue *saves = &lower->saves;
     uint64_t number = lower->counts.saved - saves->crossing;
     bool pends = lower->saving != NULL && lower->saving[id] > 0;
     for (size_t i = saves->first; pends && i < saves->count; i++) {
-        number += saves->items[i].crosses;
-        if (saves->items[i].id == id) {
+        const struct block_copy *copy = &saves->items[i];
+        uint32_t at = 0, piece = copy->span.first, count = copy->span.count;
+        for (; at < count && piece != id; piece = all[piece].next) {
+            at += all[piece].count;
+        }
+        if (at < count) {
+            uint64_t end = copy->back ? count - at : at + all[id].count;
+            number += copy->crosses ? end : 0;
             lower->counts.taken = number > lower->counts.taken ? number : lower->counts.taken;
             pends = false;
+        } else {
+            number += copy->crosses ? count : 0;
         }
     }
 }
 
-static void on_pool_evict(uint32_t id, void *context)
+static void on_pool_evict(uint32_t id, bool back, void *context)
 {
     struct prefix_tiers *tiers = context;
     if (tiers->options->frees_early && tiers->count > 1) {
         take_unsaved(&tiers->lower[1], id);
     }
-    hand_on(tiers, 1, id);
+    hand_on(tiers, 1, id, back);
 }
 
-static void on_lower_evict(uint32_t id, void *context)
+static void on_lower_evict(uint32_t id, bool back, void *context)
 {
     struct prefix_lower *lower = context;
-    hand_on(lower->tiers, lower->number + 1, id);
+    hand_on(lower->tiers, lower->number + 1, id, back);
 }
 
 static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
@@ -340,7 +458,7 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
     if (options->gpu_keeps && tiers->count > 1) {
         tiers->brought_by = array_sparse(numbers->most, sizeof *tiers->brought_by, why);
     }
-    tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
+    tiers->gpu = block_pool_create(tiers->numbers, (uint32_t)runs, options->gpu_blocks,
                                    on_pool_evict, tiers, why);
     return tiers->gpu != NULL &&
            (tiers->brought_by != NULL || !options->gpu_keeps || tiers->count == 1);
@@ -375,8 +493,8 @@ static bool create_lower(struct prefix_tiers *tiers, uint32_t k, struct error *w
     if (options->saves_wait) {
         lower->saving = array_sparse(most, sizeof *lower->saving, why);
     }
-    lower->store = block_store_create(most, tier->blocks, tier->policy, tier->values, options->pins,
-                                      options->seed, on_lower_evict, lower, why);
+    lower->store = block_store_create(tiers->numbers, tier->blocks, tier->policy, tier->values,
+                                      options->pins, options->seed, on_lower_evict, lower, why);
     return lower->store != NULL && (lower->saving != NULL || !options->saves_wait) &&
            (k == 1 || check_hands_on(tier - 1, tier, why));
 }
@@ -406,7 +524,7 @@ bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *
     if (other != NULL) {
         other->next = tiers;
     }
-    numbers->gone = is_gone;
+    numbers->tiers = &pieces;
     numbers->context = tiers;
     return create_all(tiers, why);
 }
@@ -454,7 +572,7 @@ struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
         pool->saving = array_sparse(most, sizeof *pool->saving, why);
         ok = pool->saving != NULL;
     }
-    pool->store = ok ? block_store_create(most, tier->blocks, tier->policy, tier->values,
+    pool->store = ok ? block_store_create(&pool->numbers, tier->blocks, tier->policy, tier->values,
                                           options->pins, options->seed, NULL, NULL, why)
                      : NULL;
     if (pool->store == NULL) {

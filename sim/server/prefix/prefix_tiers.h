@@ -1,6 +1,7 @@
 /* The tiers of a prefix cache: the GPU's blocks, those below it, and the copies between neighbours.
  *
- * Copies to a tier end in the order in which they begin. Each refers to its block until it is done.
+ * Copies to a tier end in the order in which they begin. Each refers to its blocks until it is done. Where blocks
+ * of a span are used one after the other, they are so with `back` from the last one on, else from the first.
  * For part of prefix_cache.c alone, which uses the fields, too. */
 #pragma once
 
@@ -16,7 +17,8 @@
 /* Blocks that are being copied between two tiers, first come, first served, and the references
  * that each copy holds until it is done. */
 struct block_copy {
-    uint32_t id;
+    struct piece_span span;
+    bool back;
     bool crosses;      /* the way; else it only waits for the copies in front of it */
     bool upper, lower; /* it holds a reference there until it is done */
 };
@@ -24,7 +26,7 @@ struct block_copy {
 struct block_queue {
     struct block_copy *items; /* pending copies are [first, count), owned */
     size_t first, count, capacity;
-    uint64_t crossing, upper, lower; /* pending copies with each flag */
+    uint64_t crossing, upper, lower; /* blocks of pending copies with each flag */
 };
 
 /* A load and the tier from which it comes, in one number; 0: none. */
@@ -45,7 +47,7 @@ struct prefix_lower {
      * GPU before blocks of the same request that are still being saved. */
     struct block_queue saves;
     struct block_queue loads; /* from it; only with pins */
-    uint32_t *saving;         /* by number: pending saves of the block; NULL: saves take no time */
+    uint32_t *saving;         /* by number: pending saves of the piece; NULL: saves take no time */
     bool shared;              /* store and saving are the pool's */
     struct prefix_counts counts;
 };
@@ -65,9 +67,9 @@ struct prefix_tiers {
     uint32_t count;                               /* with the GPU */
     struct prefix_tiers *next; /* of the caches that share the last tier, in a ring */
     uint8_t *asked;            /* by number: requests that held it; NULL: not counted */
-    uint8_t *source;           /* by number of a block just found below the GPU: its nearest tier;
+    uint8_t *source;           /* by number of a piece just found below the GPU: its nearest tier;
                                       NULL: there is one at most */
-    uint64_t *brought_by;      /* by number of a block known to the GPU: its tier_load(); NULL if
+    uint64_t *brought_by;      /* by number of a piece known to the GPU: its tier_load(); NULL if
                                       the GPU retains none, or nothing is loaded */
     uint64_t saves;            /* begun so far, to all tiers */
     bool past;                 /* saves take no time (prefix_past()) */
@@ -87,34 +89,36 @@ void prefix_tiers_release(struct prefix_tiers *tiers); /* a zeroed struct is fin
 /* Pending copies that refer to blocks of a tier: those of all caches, if it is shared. */
 uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier);
 
-/* The nearest tier below the GPU that has the block, and to which its copy has arrived; 0: none. */
+/* The nearest tier below the GPU that has the piece, and to which its copy has arrived; 0: none. */
 uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id);
 
-/* The same when a request has just found the block. */
+/* The same when a request has just found the piece. */
 uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
 
-/* Touch a block that this lower tier has, or offer it one that it lacks and enough requests held. */
-void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id);
+/* Touch blocks that this lower tier has, or offer it those that it lacks and enough requests held. */
+void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, struct piece_span span,
+                        bool back);
 
-/* Refer to the block, which a request found, on the GPU. It is loaded, if missing: queue that with pins. */
+/* Refer to the piece, which a request found, on the GPU. It is loaded, if missing: queue that with pins. */
 void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
 
-/* The block counts as used in every lower tier that has it. */
+/* The piece counts as used in every lower tier that has it, its last block first. */
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id);
 
-/* The block on its way to the GPU passes the tiers above its source, some of which take it. */
-void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id);
+/* Blocks on their way to the GPU, from one source, pass the tiers above it, some of which take them. */
+void prefix_tiers_pass(struct prefix_tiers *tiers, struct piece_span span);
 
-/* Queue a save of the block to tier 1 that does not cross (see `saves`). */
-void prefix_tiers_wait(struct prefix_tiers *tiers, uint32_t id);
+/* A request holds these blocks no more. `saves`: they are offered to tier 1. Behind the first block since `before`
+ * that this took, those that it has already wait for their turn, too. */
+void prefix_tiers_end(struct prefix_tiers *tiers, struct piece_span span, bool saves,
+                      uint64_t before);
 
 /* prefix_saved() and prefix_loaded() */
 void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
 void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
 
-/* Count one more request that held the full block. */
+/* Count one more request that held the full piece. */
 void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
 
-/* Make a taken block known, if the GPU retains blocks. `load`, a tier_load(), brings its KV; 0:
- * the KV is there. */
+/* Make taken blocks known, if the GPU retains blocks. `load`, a tier_load(), brings their KV; 0: the KV is there. */
 void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load);

@@ -9,6 +9,7 @@
 #include "server/prefix/block_pool.h"
 
 static struct error why;
+static struct block_numbers numbers = {.most = 1};
 
 static void check_census(const struct block_pool *pool, uint64_t idle, uint64_t known,
                          uint64_t free_blocks)
@@ -30,7 +31,7 @@ static void fill(struct block_pool *pool, uint32_t run, uint64_t count)
 static void a_run_loses_its_last_blocks_first(void **state)
 {
     (void)state;
-    struct block_pool *pool = block_pool_create(1, 2, 10, NULL, NULL, &why);
+    struct block_pool *pool = block_pool_create(&numbers, 2, 10, NULL, NULL, &why);
     assert_non_null(pool);
     fill(pool, 0, 4);
     fill(pool, 1, 4);
@@ -52,7 +53,7 @@ static void a_run_loses_its_last_blocks_first(void **state)
 static void the_block_that_is_left_stays_idle_longest(void **state)
 {
     (void)state;
-    struct block_pool *pool = block_pool_create(1, 1, 10, NULL, NULL, &why);
+    struct block_pool *pool = block_pool_create(&numbers, 1, 10, NULL, NULL, &why);
     assert_non_null(pool);
     fill(pool, 0, 4);
     block_pool_run_release(pool, 0);
