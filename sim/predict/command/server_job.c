@@ -165,8 +165,11 @@ void server_job_read_line(struct server_text *said, const char *line)
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
                      "--set replicas=N, the number of them");
     }
-    if (slurm || ray != NULL) {
-        server_job_read(said, &said->job, slurm ? line : ray, line + strlen(line));
+    bool shell = said->command_line == 0 && !shell_is_comment(line) && /* whose words follow */
+                 (strstr(line, " run ") != NULL || strstr(line, "--pty") != NULL ||
+                  strstr(line, "salloc ") != NULL);
+    if (slurm || shell || ray != NULL) {
+        server_job_read(said, &said->job, ray != NULL ? ray : line, line + strlen(line));
     }
 }
 

@@ -884,6 +884,11 @@ static const struct {
      "f:1: the server is on 8 GPUs of a machine, and sees 4"},
     {"docker run --gpus 4 vllm/vllm-openai:v0.19.0 m -tp 4 -pp 2",
      "f:1: the server is on 8 GPUs, and sees 4"},
+    {"docker run -it --gpus '\"device=0,1\"' lmsysorg/sglang:v0.5.9 bash\npython3 -m sglang.launch_server "
+     "--model-path m --tp 4",
+     "f:1: the server is on 4 GPUs of a machine, and sees 2"},
+    {"srun --gres=gpu:1 --pty bash\nvllm serve m -tp 2",
+     "f:1: the server is on 2 GPUs of a machine, and sees 1"},
     {"CUDA_VISIBLE_DEVICES=0,1 python -m sglang.launch_server --model-path m --tp 2 --dp 2",
      "f:1: the server is on 4 GPUs, and sees 2"},
     {"vllm serve m -tp 2\ntensor_parallel_size=2 is bigger than a reserved number of GPUs (1 GPUs) in a node",
