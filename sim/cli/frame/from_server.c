@@ -105,7 +105,17 @@ static bool lay_version(const char *file, const struct stated_keys *keys, bool p
     bool forgets = model->linear.key_heads > 0 && !engine.caches_states && !keys->says_prefixes;
     for (uint32_t i = 0; i < engine.rule_count; i++) {
         const struct engine_rule *rule = &engine.rules[i];
-        forgets = forgets || (rule->forgets && engine_rule_names(rule, model));
+        bool holds = engine_rule_names(rule, model);
+        forgets = forgets || (rule->forgets && holds);
+        for (size_t j = 0; holds && rule->divides != NULL && j < rule->divides->count; j++) {
+            const char *number = strrchr(version->value, '-') + 1;
+            if (strcmp(number, rule->divides->children[j]->text) == 0 &&
+                scenario_stated(&scenario->values, "tensor_parallel", 1) > 1) {
+                error_set(why, file, version->line, "in %s, %s", version->value, rule->name);
+                return error_expect(why,
+                                    "--dp-size N with --enable-dp-attention, or another version");
+            }
+        }
     }
     if (!forgets || !prefixes) {
         return true;
