@@ -18,7 +18,7 @@ static const char *const expected[] = {
     [SERVER_VALUE_LENGTH] = "a whole number above 0, or auto",
     [SERVER_VALUE_SHARE] = "a share above 0 and at most 1",
     [SERVER_VALUE_SWITCH] = "true or false",
-    [SERVER_VALUE_BYTES] = "a number above 0",
+    [SERVER_VALUE_NUMBER] = "a number above 0",
     [SERVER_VALUE_WORD] = "a word",
     [SERVER_VALUE_JSON] = "an object in JSON",
 };
@@ -76,7 +76,7 @@ static void setting_take_number(const struct server_option *option, const char *
     bool good = setting_number(said, value, &number);
     if (option->value == SERVER_VALUE_SHARE) {
         good = good && number > 0 && number <= 1;
-    } else if (option->value == SERVER_VALUE_BYTES) {
+    } else if (option->value == SERVER_VALUE_NUMBER) {
         good = good && number >= 0;
     } else {
         good = good && fabs(number - nearbyint(number)) < 1e-6 && fabs(number) <= UINT32_MAX &&

@@ -12,8 +12,8 @@ static const char folder[] = "engines/commands", suffix[] = "yaml";
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-static const char *const value_words[] = {"none",   "text",  "name", "whole", "length", "share",
-                                          "switch", "bytes", "word", "json",  NULL};
+static const char *const value_words[] = {"none",   "text",   "name", "whole", "length", "share",
+                                          "switch", "number", "word", "json",  NULL};
 
 static const struct node_field option_fields[] = {
     NODE_FIELD("also", TEXTS, server_option, also),

@@ -16,9 +16,9 @@ enum server_value {
     SERVER_VALUE_LENGTH, /* a whole number; or auto, which says nothing */
     SERVER_VALUE_SHARE,
     SERVER_VALUE_SWITCH,
-    SERVER_VALUE_BYTES, /* a number of units of memory */
-    SERVER_VALUE_WORD,  /* one of the row's words */
-    SERVER_VALUE_JSON,  /* an object: each key is an option "SETS.KEY" of its own */
+    SERVER_VALUE_NUMBER, /* maybe of units of memory */
+    SERVER_VALUE_WORD,   /* one of the row's words */
+    SERVER_VALUE_JSON,   /* an object: each key is an option "SETS.KEY" of its own */
 };
 
 enum { SERVER_KEY = 32 }; /* bytes of a key that an option sets */
