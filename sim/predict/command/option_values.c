@@ -43,54 +43,6 @@ static void invalid(const struct server_option *option, const char *value, const
     }
 }
 
-/* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, maybe with a unit of the program. */
-static bool setting_number(const struct server_text *said, const char *value, double *out)
-{
-    const struct node *units = said->program->units;
-    char plain[64], *end;
-    size_t length = 0;
-    uint64_t times = 1;
-    struct error unread;
-    for (; *value != '\0' && length + 1 < sizeof plain; value++) {
-        plain[length] = *value;
-        length += *value != ',';
-    }
-    plain[length] = '\0';
-    *out = strtod(plain, &end);
-    bool known =
-        *end == '\0' ||
-        (!said->typed && fnmatch("?( )G?(i)B", end, FNM_EXTMATCH) == 0) || /* GiB of logs */
-        (node_get(units, end) != NULL &&
-         node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
-    *out *= (double)times;
-    const char *digit = plain + (plain[0] == '-' || plain[0] == '+');
-    return known && isdigit((unsigned char)digit[*digit == '.']) && fabs(*out) < 1e18;
-}
-
-/* Read a number; `out` stays empty if it says nothing. 0: not set in a log, where a negative number
- * switches off, and both are invalid in a command; of bytes, 0 is what no size states. */
-static void setting_take_number(const struct server_option *option, const char *value,
-                                struct server_text *said, char *out, size_t size)
-{
-    double number;
-    bool good = setting_number(said, value, &number);
-    if (option->value == SERVER_VALUE_SHARE) {
-        good = good && number > 0 && number <= 1;
-    } else if (option->value == SERVER_VALUE_NUMBER) {
-        good = good && number >= 0;
-    } else {
-        good = good && fabs(number - nearbyint(number)) < 1e-6 && fabs(number) <= UINT32_MAX &&
-               (number > 0 || !said->typed);
-        number = nearbyint(number);
-    }
-    if (good && number != 0) {
-        snprintf(out, size, option->value == SERVER_VALUE_SHARE ? "%.6g" : "%.15g", number);
-    }
-    if (!good) {
-        invalid(option, value, expected[option->value], said);
-    }
-}
-
 /* The place of a key. */
 static struct stated_key *key_of(struct server_text *said, const char *name)
 {
@@ -109,20 +61,6 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
 
 static const char between[] = " ... "; /* "A ... B" in a log replaces what was said before */
 
-/* Pools of a log that differ are those of several processes. */
-static void note_worker_pool(struct server_text *said, double tokens)
-{
-    struct server_rank *rank = &said->ranks[STATED_REPLICAS];
-    int place = 0;
-    while (place < STRAYS - 1 && said->pools[place] != 0 && said->pools[place] != tokens) {
-        place++;
-    }
-    said->pools[place] = tokens;
-    if (place > rank->rank) {
-        *rank = (struct server_rank){.rank = place, .line = said->line};
-    }
-}
-
 /* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
  * log mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
@@ -135,7 +73,15 @@ static void put(const struct server_option *option, const char *name, const char
     bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
                 !key->typed && !said->typed;
     if (pool && key == pools && strchr(option->name, ' ') != NULL) {
-        note_worker_pool(said, strtod(text, NULL));
+        int place = 0; /* those that differ are of several processes */
+        double tokens = strtod(text, NULL);
+        struct server_rank *rank = &said->ranks[STATED_REPLICAS];
+        while (place < STRAYS - 1 && said->pools[place] != 0 && said->pools[place] != tokens) {
+            place++;
+        }
+        said->pools[place] = tokens;
+        *rank =
+            place > rank->rank ? (struct server_rank){.rank = place, .line = said->line} : *rank;
     }
     /* Drafts are loaded later, and have less. */
     const struct stated_key *all = said->keys.all;
@@ -156,6 +102,45 @@ static void put(const struct server_option *option, const char *name, const char
     key->typed = said->typed;
     key->implied = implied;
     key->of = option->of;
+}
+
+/* Take a number: "41,408", "25.6k", "430913.0", "-1"; with commas in a log, maybe with a unit of the program. 0: not set
+ * in a log, where a negative number switches off, and both are invalid in a command; of bytes, 0 is what no size
+ * states. */
+static void take_number(const struct server_option *option, const char *value,
+                        struct server_text *said)
+{
+    const struct node *units = said->program->units;
+    char plain[64], text[32], *end;
+    size_t length = 0;
+    uint64_t times = 1;
+    for (const char *at = value; *at != '\0' && length + 1 < sizeof plain; at++) {
+        plain[length] = *at;
+        length += *at != ',';
+    }
+    plain[length] = '\0';
+    double number = strtod(plain, &end);
+    const char *digit = plain + (plain[0] == '-' || plain[0] == '+');
+    bool good = *end == '\0' ||
+                (!said->typed && fnmatch("?( )G?(i)B", end, FNM_EXTMATCH) == 0) || /* GiB of logs */
+                (node_get(units, end) != NULL &&
+                 node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, ERROR_UNSEEN));
+    number *= (double)times;
+    good = good && isdigit((unsigned char)digit[*digit == '.']) && fabs(number) < 1e18;
+    bool share = option->value == SERVER_VALUE_SHARE;
+    if (share || option->value == SERVER_VALUE_NUMBER) {
+        good = good && (share ? number > 0 && number <= 1 : number >= 0);
+    } else {
+        good = good && fabs(number - nearbyint(number)) < 1e-6 && fabs(number) <= UINT32_MAX &&
+               (number > 0 || !said->typed);
+        number = nearbyint(number);
+    }
+    if (!good) {
+        invalid(option, value, expected[option->value], said);
+    } else if (number != 0) {
+        snprintf(text, sizeof text, share ? "%.6g" : "%.15g", number);
+        put(option, option->sets, text, said);
+    }
 }
 
 /* What the row says that the word sets: its own key, or keys of its map. A log has "torch.bfloat16". */
@@ -199,15 +184,17 @@ static void take_word(const struct server_option *option, const char *value,
     invalid(option, value, words, said);
 }
 
-/* Take a value that says something. */
-static void take_stated(const struct server_option *option, const char *value,
-                        struct server_text *said)
+void server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said)
 {
-    char text[sizeof said->keys.all->value] = "";
     bool on = strcasecmp(value, "true") == 0, off = strcasecmp(value, "false") == 0;
+    bool list = value[0] == '[' && !said->typed; /* a log says the largest, too */
+    if (value[0] == '\0' || list || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
+        return;
+    }
     if (said->typed && strchr(value, '$') != NULL) {
         invalid(option, value, "its value: the lines before do not say what the variable is", said);
-    } else if (strlen(value) >= sizeof text) {
+    } else if (strlen(value) >= sizeof said->keys.all->value) {
         invalid(option, value, "fewer than 256 characters", said);
     } else if (option->value == SERVER_VALUE_WORD) {
         take_word(option, value, said);
@@ -224,21 +211,9 @@ static void take_stated(const struct server_option *option, const char *value,
                 (!said->typed && strcmp(value, "reduced") == 0))) {
         said->keys.fits_length = true; /* as long as there is room */
     } else {
-        setting_take_number(option, value, said, text, sizeof text);
         said->keys.fits_length &= option->value != SERVER_VALUE_LENGTH ||
                                   (!said->typed && strstr(option->name, between) == NULL);
-        if (text[0] != '\0') {
-            put(option, option->sets, text, said);
-        }
-    }
-}
-
-void server_setting_take(const struct server_option *option, const char *value,
-                         struct server_text *said)
-{
-    bool list = value[0] == '[' && !said->typed; /* a log says the largest, too */
-    if (value[0] != '\0' && !list && strcmp(value, "None") != 0 && strcmp(value, "null") != 0) {
-        take_stated(option, value, said);
+        take_number(option, value, said);
     }
 }
 

@@ -112,27 +112,6 @@ static void take_map(struct server_text *said, const char *name, const struct no
     }
 }
 
-static void take_json(struct server_text *said, const struct server_option *option,
-                      const char *value)
-{
-    char path[WORD];
-    snprintf(path, sizeof path, "%.1000s.", option->sets);
-    const struct server_option *alone = server_option_find(said->program, path);
-    if (strchr(value, '{') == NULL && alone != NULL && alone->value != SERVER_VALUE_NONE) {
-        server_setting_take(alone, value, said);
-        return;
-    }
-    struct error unread;
-    struct node *map = node_parse(value, strlen(value), said->file, &unread);
-    if (map != NULL && map->kind == NODE_MAP) {
-        take_map(said, option->sets, map);
-    } else {
-        error_expect(server_text_refuse(said, "'%s' is not read", option->flag), "%s",
-                     server_setting_expected(option));
-    }
-    node_destroy(map);
-}
-
 static void take(struct server_text *said, const struct server_option *option, const char *typed,
                  const char *value)
 {
@@ -140,10 +119,24 @@ static void take(struct server_text *said, const struct server_option *option, c
         server_text_pass(said, typed, "it is the default");
     } else if (option->value == SERVER_VALUE_NONE) {
         server_text_pass_over(said, option, typed);
-    } else if (option->value == SERVER_VALUE_JSON) {
-        take_json(said, option, value);
-    } else {
+    } else if (option->value != SERVER_VALUE_JSON) {
         server_setting_take(option, value, said);
+    } else {
+        char path[WORD];
+        snprintf(path, sizeof path, "%.1000s.", option->sets);
+        const struct server_option *alone = server_option_find(said->program, path);
+        bool word =
+            strchr(value, '{') == NULL && alone != NULL && alone->value != SERVER_VALUE_NONE;
+        struct node *map = word ? NULL : node_parse(value, strlen(value), said->file, ERROR_UNSEEN);
+        if (word) {
+            server_setting_take(alone, value, said);
+        } else if (map != NULL && map->kind == NODE_MAP) {
+            take_map(said, option->sets, map);
+        } else {
+            error_expect(server_text_refuse(said, "'%s' is not read", option->flag), "%s",
+                         server_setting_expected(option));
+        }
+        node_destroy(map);
     }
 }
 
@@ -474,22 +467,9 @@ bool server_command_starts(const struct server_text *said, const char *text)
     return behind_command(said, text, &program) != NULL;
 }
 
-/* The version in an image's tag: "v0.29.0", "0.9.1", or behind the program's name, "rocm6.4_vllm_0.9.1".
- * Two plain numbers may be a year and a month: "26.01-py3". */
-static const char *version_in_tag(const char *tag, const char *program)
-{
-    const char *name = strstr(tag, program);
-    unsigned number;
-    const char *at = name != NULL ? name + strlen(program) : tag;
-    at += name != NULL ? strspn(at, "-_") : 0;
-    bool named = name != NULL || *at == 'v';
-    at += *at == 'v';
-    int numbers = sscanf(at, "%4u.%4u.%4u", &number, &number, &number);
-    return numbers == 3 || (numbers == 2 && named) ? at : NULL;
-}
-
-/* Take the version of an image of the program, if its tag has one. An image that is only called after the
- * program, "my-vllm:3.0.0", has versions of its own. */
+/* Take the version of an image of the program, if its tag has one: "v0.29.0", "0.9.1", or behind the program's name,
+ * "rocm6.4_vllm_0.9.1". Two plain numbers may be a year and a month: "26.01-py3". An image that is only called after
+ * the program, "my-vllm:3.0.0", has versions of its own. */
 static void read_image(struct server_text *said, const char *image)
 {
     const char *program = said->program->file, *slash = strrchr(image, '/');
@@ -506,47 +486,20 @@ static void read_image(struct server_text *said, const char *image)
     } else if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
                (server_program_after(said->program->others, image) == NULL ||
                 strstr(tag, program) != NULL)) {
-        version = version_in_tag(tag + 1, program);
-        bool later = version != NULL && latest != NULL && !own &&
-                     atoi(version) > atoi(latest + strlen(program) + 1);
-        version = later ? NULL : version; /* of an image with versions of its own */
+        unsigned number;
+        const char *behind = strstr(tag, program),
+                   *at = behind != NULL ? behind + strlen(program) : tag + 1;
+        at += behind != NULL ? strspn(at, "-_") : 0;
+        bool named = behind != NULL || *at == 'v';
+        at += *at == 'v';
+        int numbers = sscanf(at, "%4u.%4u.%4u", &number, &number, &number);
+        bool later = latest != NULL && !own && atoi(at) > atoi(latest + strlen(program) + 1);
+        version = !later && numbers >= (named ? 2 : 3) ? at : NULL;
     }
     if (!server_text_state_version(said, said->program, version) && strstr(name, program) != NULL &&
         !(own && (tag == NULL || strcmp(tag, ":latest") == 0)) &&
         (tag != NULL || said->keys.all[STATED_ENGINE].value[0] == '\0')) {
         server_text_pass(said, name, server_version_unsaid);
-    }
-}
-
-/* A variable that is called after an option, and that no command uses: an image of one's own may read it. */
-static void check_setting(struct server_text *said, const char *name, bool foreign)
-{
-    char option_name[64];
-    const char *plain = name + (strncmp(name, "SM_", 3) == 0 ? 3 : 0), *sets = NULL;
-    plain += foreign && strncmp(plain, "VLLM_", 5) == 0 ? 5 : 0;
-    size_t length = strlen(plain);
-    for (size_t i = 0; i <= length && length < sizeof option_name; i++) {
-        option_name[i] = (char)tolower((unsigned char)plain[i]);
-    }
-    const struct server_option *option =
-        length < sizeof option_name ? server_option_find(said->program, option_name) : NULL;
-    if (fnmatch("*MODEL", plain, 0) == 0 || fnmatch("*MODEL_[INP][DA]*", plain, 0) == 0) {
-        sets = "model";
-    } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
-        sets = option->sets;
-    }
-    bool read = shell_variable_is_used(said, name) ||
-                (sets == NULL && !(foreign && strstr(plain, "ARGS") != NULL));
-    for (int i = 0; !read && sets != NULL && i < STATED_MOST; i++) {
-        const struct stated_key *key = &said->keys.all[i];
-        read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
-    }
-    if (!read && foreign) {
-        error_expect(server_text_refuse(
-                         said, "'%s': what the image makes of the variable is not known", name),
-                     "options of %s behind the image", said->program->title);
-    } else if (!read) {
-        server_text_pass(said, name, "no command here uses the variable");
     }
 }
 
@@ -563,14 +516,41 @@ static void read_head(struct server_text *said, const char *text, const char *en
             text++;
             continue;
         }
-        char *plain = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0);
-        plain += strncmp(word, "--env=", 6) == 0 ? 6 : 0;
-        size_t length = strcspn(plain, "=");
+        char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), plain[64];
+        name += strncmp(word, "--env=", 6) == 0 ? 6 : 0;
+        size_t length = strcspn(name, "=");
         if (strncmp(word, "image=", 6) == 0) {
             read_image(said, word + 6);
-        } else if (isupper((unsigned char)plain[0]) && plain[length] == '=') {
-            plain[length] = '\0';
-            check_setting(said, plain, foreign);
+        } else if (isupper((unsigned char)name[0]) && name[length] == '=') {
+            /* A variable that is called after an option, and that no command uses: an image of one's own may read it. */
+            name[length] = '\0';
+            const char *own_name = name + (strncmp(name, "SM_", 3) == 0 ? 3 : 0), *sets = NULL;
+            own_name += foreign && strncmp(own_name, "VLLM_", 5) == 0 ? 5 : 0;
+            snprintf(plain, sizeof plain, "%s", own_name);
+            for (char *at = plain; *at != '\0'; at++) {
+                *at = (char)tolower((unsigned char)*at);
+            }
+            const struct server_option *option = server_option_find(program, plain);
+            if (fnmatch("*MODEL", own_name, 0) == 0 ||
+                fnmatch("*MODEL_[INP][DA]*", own_name, 0) == 0) {
+                sets = "model";
+            } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
+                sets = option->sets;
+            }
+            bool read = shell_variable_is_used(said, name) ||
+                        (sets == NULL && !(foreign && strstr(own_name, "ARGS") != NULL));
+            for (int i = 0; !read && sets != NULL && i < STATED_MOST; i++) {
+                const struct stated_key *key = &said->keys.all[i];
+                read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
+            }
+            if (!read && foreign) {
+                error_expect(
+                    server_text_refuse(
+                        said, "'%s': what the image makes of the variable is not known", name),
+                    "options of %s behind the image", program->title);
+            } else if (!read) {
+                server_text_pass(said, name, "no command here uses the variable");
+            }
         } else if (fnmatch("*.s[iq][fs]*", word, 0) == 0 ||
                    (may_be_image(program, word, is_option(last)) && strstr(word, "/bin/") == NULL &&
                     strpbrk(word, "/:@") != NULL)) {
@@ -685,34 +665,26 @@ bool server_command_read(struct server_text *said, char *text)
     return found;
 }
 
-/* The options of the program's router, which starts no server; NULL: the line has none. */
-static const char *behind_router(const struct server_program *program, const char *line)
-{
-    const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;
-    name = name != NULL ? name + 1 : program->router;
-    const char *install = strstr(line, " install ");
-    while (name != NULL && (line = strstr(line, name)) != NULL) {
-        line += strlen(name);
-        line += *line == ':' ? strcspn(line, " \t\v") : 0; /* the tag of its image */
-        bool installs =
-            install != NULL && install < line && install + strcspn(install, ";&|") > line;
-        if (!installs && strchr(" \t\v", *line) != NULL && line[strspn(line, " \t\v")] == '-') {
-            return line;
-        }
-    }
-    return NULL;
-}
-
 bool server_router_read(struct server_text *said, const char *line)
 {
     const char *rest = NULL;
-    char word[WORD], value[WORD], name[WORD + 8];
+    char word[WORD], value[WORD], path[WORD + 8];
     const struct server_program *program = said->programs, *before = said->program;
     for (; program->file != NULL && !shell_is_comment(line); program++) {
         if (server_program_after(program->starts, line) != NULL) {
             return false;
         }
-        rest = rest != NULL ? rest : behind_router(program, line);
+        const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;
+        name = name != NULL ? name + 1 : program->router;
+        const char *install = strstr(line, " install "), *at = line;
+        while (rest == NULL && name != NULL && (at = strstr(at, name)) != NULL) {
+            at += strlen(name);
+            at += *at == ':' ? strcspn(at, " \t\v") : 0; /* the tag of its image */
+            bool installs =
+                install != NULL && install < at && install + strcspn(install, ";&|") > at;
+            bool options = strchr(" \t\v", *at) != NULL && at[strspn(at, " \t\v")] == '-';
+            rest = options && !installs ? at : NULL;
+        }
     }
     if (rest == NULL) {
         return false;
@@ -726,11 +698,11 @@ bool server_router_read(struct server_text *said, const char *line)
                 said->urls++;
             }
         }
-        snprintf(name, sizeof name, "router_%s", word); /* as a server has it that starts one */
+        snprintf(path, sizeof path, "router_%s", word); /* as a server has it that starts one */
         const struct server_option *option = NULL;
         for (program = said->programs; option == NULL && program->file != NULL; program++) {
             said->program = program;
-            option = server_option_find(program, name);
+            option = server_option_find(program, path);
         }
         if (option != NULL && option->value != SERVER_VALUE_NONE &&
             (given != NULL || next_value(&rest, value, sizeof value))) {

@@ -506,15 +506,6 @@ static void forget_keys(struct stated_keys *keys)
     }
 }
 
-static bool say_the_same(const struct stated_keys *a, const struct stated_keys *b)
-{
-    bool same = a->fits_length == b->fits_length;
-    for (int i = 0; same && i < STATED_MOST; i++) {
-        same = a->all[i].key == b->all[i].key && strcmp(a->all[i].value, b->all[i].value) == 0;
-    }
-    return same;
-}
-
 /* Keep what a router says, whichever container is read before it or behind it. */
 static void keep_routing(const struct stated_keys *from, struct stated_keys *to)
 {
@@ -539,7 +530,12 @@ void server_text_read_container(struct server_text *said, const struct manifest_
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     keep_routing(&before.keys, &said->keys);
     keep_routing(&said->keys, &before.keys);
-    if (second && !say_the_same(&before.keys, &said->keys)) {
+    bool same = before.keys.fits_length == said->keys.fits_length;
+    for (int i = 0; same && i < STATED_MOST; i++) {
+        const struct stated_key *old = &before.keys.all[i], *new = &said->keys.all[i];
+        same = old->key == new->key &&strcmp(old->value, new->value) == 0;
+    }
+    if (second && !same) {
         server_command_second(said, before.command_line, said->command_line);
     } else if (second || !found) {
         before.refused = said->refused;
@@ -689,22 +685,6 @@ static void complete_size(struct server_text *said, const struct stated_key *eac
     }
 }
 
-/* Forget what another system alone has, and settings of drafts without a method. */
-static void drop_of_others(struct server_text *said)
-{
-    const struct stated_key *system = OF(SYSTEM);
-    const char *name = is_stated(system) ? system->value : said->program->system;
-    for (struct stated_key *key = said->keys.all; key < said->keys.all + STATED_MOST; key++) {
-        bool counts = key->of == NULL || strcmp(key->of, name) == 0 ||
-                      (strcmp(key->of, "drafts") == 0 && is_stated(OF(DRAFT_METHOD)));
-        if (is_stated(key) && !counts) {
-            server_text_pass(said, key->said,
-                             "only a server with its connector or drafts reads it");
-            key->value[0] = '\0';
-        }
-    }
-}
-
 /* Refuse host memory that the container, or the job, does not give the server's `gpus`. */
 static void check_memory(struct server_text *said, const struct stated_key *key, uint64_t gpus)
 {
@@ -725,7 +705,17 @@ static void complete_tiers(struct server_text *said)
 {
     struct stated_key *system = OF(SYSTEM), *host = OF(HOST);
     uint64_t block = stated_number(OF(BLOCK_TOKENS), said->program->block);
-    drop_of_others(said);
+    /* Forget what another system alone has, and settings of drafts without a method. */
+    const char *name = is_stated(system) ? system->value : said->program->system;
+    for (struct stated_key *key = said->keys.all; key < said->keys.all + STATED_MOST; key++) {
+        bool counts = key->of == NULL || strcmp(key->of, name) == 0 ||
+                      (strcmp(key->of, "drafts") == 0 && is_stated(OF(DRAFT_METHOD)));
+        if (is_stated(key) && !counts) {
+            server_text_pass(said, key->said,
+                             "only a server with its connector or drafts reads it");
+            key->value[0] = '\0';
+        }
+    }
     /* A connector's default counts where the text would say another size: not in a log, nor beside a file of
      * variables. */
     const struct stated_key *each = OF(HOST_EACH), *file = OF(HOST_UNSAID);
@@ -750,26 +740,6 @@ static void complete_tiers(struct server_text *said)
     }
     if (block != said->program->block) {
         set_number(OF(PREFIX_BLOCK), OF(BLOCK_TOKENS), block, "tok");
-    }
-}
-
-/* Refuse what a line says if no other states the key that it needs. */
-static void check_need(struct server_text *said, const struct server_need *at)
-{
-    const char *need = node_get(at->says, "needs")->text;
-    bool drafts = strncmp(need, "drafts", 6) == 0;
-    bool stated =
-        server_text_overrides(said, need) || (drafts && server_text_overrides(said, "drafts")) ||
-        (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 && says(OF(WHOLE_EXPERTS), "yes"));
-    for (int i = 0; !stated && i < STATED_MOST; i++) {
-        const struct stated_key *key = &said->keys.all[i];
-        stated = is_stated(key) && strcmp(key->key, need) == 0;
-    }
-    if (!stated) {
-        error_expect(server_text_refuse_at(said, at->line, "'%s', but no line states '%s'",
-                                           at->says->key, need),
-                     "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
-                     drafts ? " and the others of drafts" : "");
     }
 }
 
@@ -802,8 +772,25 @@ static void check_lines(struct server_text *said)
     }
     bool shared = says(OF(SHARED_RANKS), "yes") && said->program->ranks_in_tensor;
     server_job_check(said, tensor, shared ? 1 : data, stages);
-    for (int i = 0; i < SERVER_NEEDS && said->needs[i].says != NULL; i++) {
-        check_need(said, &said->needs[i]);
+    const struct server_need *at =
+        said->needs; /* for what a line says, another has to state a key */
+    for (; at < said->needs + SERVER_NEEDS && at->says != NULL; at++) {
+        const char *need = node_get(at->says, "needs")->text;
+        bool drafts = strncmp(need, "drafts", 6) == 0;
+        bool stated = server_text_overrides(said, need) ||
+                      (drafts && server_text_overrides(said, "drafts")) ||
+                      (strcmp(need, known_keys[STATED_EXPERT_PARALLEL]) == 0 &&
+                       says(OF(WHOLE_EXPERTS), "yes"));
+        for (int i = 0; !stated && i < STATED_MOST; i++) {
+            const struct stated_key *key = &said->keys.all[i];
+            stated = is_stated(key) && strcmp(key->key, need) == 0;
+        }
+        if (!stated) {
+            error_expect(server_text_refuse_at(said, at->line, "'%s', but no line states '%s'",
+                                               at->says->key, need),
+                         "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
+                         drafts ? " and the others of drafts" : "");
+        }
     }
 }
 
