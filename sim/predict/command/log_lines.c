@@ -89,61 +89,47 @@ static bool next_text_line(const struct server_text *said, struct text_line *at)
     return *line != '\0';
 }
 
-/* How a text is wrapped. */
-struct wraps {
-    size_t width;    /* the largest */
-    bool hard, soft; /* at the width, in words, too; where the next word had no room */
-};
-
-static bool has_room(const struct text_line *at, const struct wraps *wraps)
+static bool has_room(const struct text_line *at, size_t width)
 {
-    return at->columns + 1 + strcspn(at->next, " \n") <= wraps->width;
-}
-
-/* Does the line go on in the next, and (`word`) maybe within a word? */
-static bool joins(const struct server_text *said, const struct wraps *wraps, struct text_line *at,
-                  bool *word)
-{
-    char last = at->length > 0 ? at->line[at->length - 1] : ' ';
-    *word = at->columns == (wraps->hard ? wraps->width : at->first) && last != ':' &&
-            (last != ',' || isdigit((unsigned char)*at->next));
-    bool list = at->columns + 1 >= at->first && continues_list(said, last, at->next);
-    if (list && at->unmarked != NULL) {
-        size_t size = (size_t)(at->line + at->length - at->unmarked);
-        at->unmarked = has_mark(said, at->unmarked, size, false) ? NULL : at->next;
-    }
-    return at->more &&
-           ((list && at->unmarked == NULL) ||
-            (wraps->hard ? at->columns + 1 >= wraps->width : wraps->soft && !has_room(at, wraps)));
+    return at->columns + 1 + strcspn(at->next, " \n") <= width;
 }
 
 char *log_unwrapped(const struct server_text *said, char *text)
 {
-    size_t full = 0, breaks = 0, roomy = 0, ends = 0;
-    struct wraps wraps = {.width = 0};
+    size_t width = 0, full = 0, breaks = 0, roomy = 0, ends = 0;
     struct text_line at = {.next = text};
     while (next_text_line(said, &at)) {
-        wraps.width = at.of_log && at.columns > wraps.width ? at.columns : wraps.width;
+        width = at.of_log && at.columns > width ? at.columns : width;
     }
     for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
         breaks += at.more;
-        roomy += at.more && has_room(&at, &wraps);
-        full += at.more && at.columns + 1 >= wraps.width;
+        roomy += at.more && has_room(&at, width);
+        full += at.more && at.columns + 1 >= width;
     }
-    bool wide = wraps.width >= NARROWEST && wraps.width <= WIDEST && breaks - roomy > 1;
-    wraps.hard = wide && 5 * full >= 4 * (breaks - roomy);
-    wraps.soft = wide && !wraps.hard && 4 * roomy <= breaks;
+    /* At the width, in words, too; or where the next word had no room. */
+    bool wide = width >= NARROWEST && width <= WIDEST && breaks - roomy > 1;
+    bool hard = wide && 5 * full >= 4 * (breaks - roomy);
+    bool soft = wide && !hard && 4 * roomy <= breaks;
     char *out = breaks > 0 ? malloc(strlen(text) + breaks + 1) : NULL, *to = out;
     if (out == NULL) {
         return text;
     }
     for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
-        bool word, join = joins(said, &wraps, &at, &word);
+        char last = at.length > 0 ? at.line[at.length - 1] : ' ';
+        bool word = at.columns == (hard ? width : at.first) && last != ':' &&
+                    (last != ',' || isdigit((unsigned char)*at.next)); /* maybe within one */
+        bool list = at.columns + 1 >= at.first && continues_list(said, last, at.next);
+        if (list && at.unmarked != NULL) {
+            size_t size = (size_t)(at.line + at.length - at.unmarked);
+            at.unmarked = has_mark(said, at.unmarked, size, false) ? NULL : at.next;
+        }
+        bool cut = hard ? at.columns + 1 >= width : soft && !has_room(&at, width);
+        bool join = at.more && (cut || (list && at.unmarked == NULL));
         memcpy(to, at.line, at.length);
         to += at.length;
         if (join) {
             *to = ' ';
-            to += wraps.soft || !word;
+            to += soft || !word;
             ends++;
             continue;
         }

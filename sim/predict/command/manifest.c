@@ -331,9 +331,8 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-/* `within`: the text stands in another, whose other parts are none, behind `before` lines. */
-static bool read_manifests(struct server_text *said, const char *text, int before, bool within,
-                           struct error *why)
+bool manifest_read(struct server_text *said, const char *text, int before, bool within,
+                   struct error *why)
 {
     struct visitor visitor = {.said = said, .before = before};
     size_t length;
@@ -357,11 +356,6 @@ static bool read_manifests(struct server_text *said, const char *text, int befor
     return good;
 }
 
-bool manifest_read(struct server_text *said, const char *text, struct error *why)
-{
-    return read_manifests(said, text, 0, false, why);
-}
-
 bool manifest_read_within(struct server_text *said, char *text, struct error *why)
 {
     bool good = true;
@@ -383,7 +377,7 @@ bool manifest_read_within(struct server_text *said, char *text, struct error *wh
         if (strchr(body, '\n') != NULL && strstr(body, "image:") != NULL &&
             (strstr(body, "command:") != NULL || strstr(body, "args:") != NULL ||
              strstr(body, "entrypoint:") != NULL)) {
-            good = read_manifests(said, body, line, true, why);
+            good = manifest_read(said, body, line, true, why);
         }
         *close = '`';
         for (char *at = body; said->command_line != before && at < close; at++) {

@@ -128,16 +128,6 @@ static bool read_options(struct server_program *program, const struct node *map,
     return good;
 }
 
-static bool program_read(struct server_program *program, struct error *why)
-{
-    bool good = node_fields_read(program->root, program_fields, program->file, program, why);
-    program->tiered = program->tiered != NULL ? program->tiered : program->system;
-    for (int i = 0; good && i < SERVER_ROWS; i++) {
-        good = read_options(program, program->rows[i], i == 0, i % 2 == 1, why);
-    }
-    return good;
-}
-
 /* What was read lives as long as the process. */
 static struct server_program *programs;
 static struct error programs_fault = {.kind = ERROR_FAILURE,
@@ -154,9 +144,15 @@ static void programs_read(void)
     struct server_program *all = good ? array_zeroed(count + 1, sizeof *all, why) : NULL;
     good = all != NULL;
     for (size_t i = 0; good && i < count; i++) {
-        all[i].file = files[i];
+        struct server_program *at = &all[i];
+        at->file = files[i];
         good = find_path(folder, files[i], suffix, path, sizeof path, why) &&
-               (all[i].root = node_load(path, why)) != NULL && program_read(&all[i], why);
+               (at->root = node_load(path, why)) != NULL &&
+               node_fields_read(at->root, program_fields, at->file, at, why);
+        at->tiered = at->tiered != NULL ? at->tiered : at->system;
+        for (int j = 0; good && j < SERVER_ROWS; j++) {
+            good = read_options(at, at->rows[j], j == 0, j % 2 == 1, why);
+        }
     }
     programs = good ? all : NULL;
 }

@@ -915,7 +915,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     bool ok = said.programs != NULL;
     bool manifest = ok && manifest_named(file, text);
     if (manifest) {
-        ok = manifest_read(&said, text, why);
+        ok = manifest_read(&said, text, 0, false, why);
     } else if (ok && dockerfile_named(file, text)) {
         ok = dockerfile_read(&said, text_joined(text, size, "#"), why);
     } else if (ok) {

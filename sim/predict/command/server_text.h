@@ -306,7 +306,9 @@ void server_text_read_container(struct server_text *said, const struct manifest_
 
 /* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the
  * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
- * (leaderWorkerTemplate.size). */
-bool manifest_read(struct server_text *said, const char *text, struct error *why);
+ * (leaderWorkerTemplate.size). `within`: the text stands in another, whose other parts are none, behind `before`
+ * lines. */
+bool manifest_read(struct server_text *said, const char *text, int before, bool within,
+                   struct error *why);
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);

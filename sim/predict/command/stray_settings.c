@@ -116,45 +116,38 @@ static const struct server_option *option_that_counts(const struct server_progra
 
 /* A line's kind holds for all its settings. That of a sentence, too. */
 struct stray_line {
-    const char *line, *end, *from, *stop; /* the sentence, whose end may be the line's: NULL */
+    const char *line, *from, *stop; /* the sentence, whose end may be the line's: NULL */
     bool log, shell, prose, passed, advised;
 };
-
-static void read_line(const struct server_text *said, struct stray_line *in)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, compile_kinds);
-    in->end = in->line + strlen(in->line);
-    in->log = strstr(in->line, ".py:") != NULL || log_line_begins(said, in->line);
-    in->shell = !in->log && is_of_kind(LINE_SHELL, in->line, in->end);
-    in->prose = !in->log && !in->shell && is_of_kind(LINE_PROSE, in->line, in->end);
-    bool command =
-        !in->log && !in->shell && !in->prose && is_of_kind(LINE_COMMAND, in->line, in->end);
-    in->passed =
-        command || strstr(in->line, "add_argument") != NULL ||
-        strstr(in->line, "Mamba Cache is allocated") != NULL || /* what a setting came to */
-        strstr(in->line, "Received request") != NULL;           /* whose prompt may say anything */
-}
 
 /* What the setting at `word`, behind all earlier ones of the line, is; `bare`: without dashes, and `named` as
  * above. */
 static enum stray_kind kind_of(const struct server_text *said, struct stray_line *in,
                                const char *word, bool bare, bool named)
 {
-    const char *before = in->from;
+    const char *before = in->from, *line = in->line, *end = line + strlen(line);
     if (before == NULL) {
-        read_line(said, in);
-        in->from = in->line;
-        in->stop = strstr(in->line, ". ");
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, compile_kinds);
+        in->log = strstr(line, ".py:") != NULL || log_line_begins(said, line);
+        in->shell = !in->log && is_of_kind(LINE_SHELL, line, end);
+        bool other = !in->log && !in->shell;
+        in->prose = other && is_of_kind(LINE_PROSE, line, end);
+        in->passed = (other && !in->prose && is_of_kind(LINE_COMMAND, line, end)) ||
+                     strstr(line, "add_argument") != NULL ||
+                     strstr(line, "Mamba Cache is allocated") != NULL || /* what it came to */
+                     strstr(line, "Received request") != NULL; /* whose prompt may say anything */
+        in->from = line;
+        in->stop = strstr(line, ". ");
     }
     while (in->stop != NULL && in->stop < word) {
         in->from = in->stop + 2;
         in->stop = strstr(in->from, ". ");
     }
     if (in->from != before) {
-        const char *to = in->stop != NULL ? in->stop : in->end;
-        in->advised = *in->line == '|' || /* a table's row */
-                      (!in->shell && is_of_kind(LINE_ADVICE, in->from, to));
+        in->advised =
+            *line == '|' || /* a table's row */
+            (!in->shell && is_of_kind(LINE_ADVICE, in->from, in->stop != NULL ? in->stop : end));
     }
     return in->passed || (in->log && in->advised)     ? STRAY_NONE
            : in->advised                              ? STRAY_TOLD
@@ -262,54 +255,52 @@ static bool try_alone(struct server_text *said, const struct stray_setting *at,
     return fails;
 }
 
-/* What a setting says that nothing else did is taken if it stands in a list. */
-static void settle_stray(struct server_text *said, const struct stray_setting *at)
-{
-    struct stated_keys alone;
-    struct stated_key *all = said->keys.all;
-    said->line = at->line;
-    bool unlike = try_alone(said, at, &alone), unsaid = false, named = false, pool = false;
-    for (int i = 0; i < STATED_MOST; i++) {
-        bool stated = all[i].value[0] != '\0';
-        pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
-        named = named || (stated && strcmp(all[i].said, at->option->name) == 0);
-    }
-    /* Another program's list may have words of its own for what is read: "quantization: Int4". */
-    bool listed = at->kind == STRAY_LISTED;
-    bool told = at->kind == STRAY_TOLD || (listed && (said->command_line > 0 || (unlike && named)));
-    for (int i = 0; i < STATED_MOST; i++) {
-        const char *is = all[i].value, *says = alone.all[i].value;
-        bool same = says[0] == '\0' || strcmp(is, says) == 0 ||
-                    server_text_overrides(said, alone.all[i].key) ||
-                    (is[0] == '\0' && is_usual(at->option, says)) ||
-                    (pool && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
-        unlike = unlike || (!same && is[0] != '\0');
-        unsaid = unsaid || !same;
-        alone.all[i].value[0] = same ? '\0' : says[0];
-    }
-    if (!unlike && !unsaid) {
-    } else if (told) {
-        server_text_pass(said, at->name, "nothing reads the line in which it stands");
-    } else if (!unlike && listed) {
-        for (int i = 0; i < STATED_MOST; i++) {
-            all[i] = alone.all[i].value[0] != '\0' ? alone.all[i] : all[i];
-        }
-    } else if (at->name[0] == '-' && said->command_line > 0) {
-        error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
-                     "one command with all its options");
-    } else {
-        const char *key = at->option->sets;
-        error_expect(server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
-                     "%s%s%sthe text without it", key != NULL ? "--set " : "",
-                     key != NULL ? key : "", key != NULL ? "=VALUE, or " : "");
-    }
-}
-
 void stray_settings_settle(struct server_text *said)
 {
-    for (int i = 0; i < said->stray_count; i++) {
-        if (said->strays[i].program == said->program) {
-            settle_stray(said, &said->strays[i]);
+    struct stated_key *all = said->keys.all;
+    const struct stray_setting *end = said->strays + said->stray_count;
+    for (const struct stray_setting *at = said->strays; at < end; at++) {
+        if (at->program != said->program) {
+            continue;
+        }
+        said->line = at->line;
+        struct stated_keys alone;
+        bool unlike = try_alone(said, at, &alone), unsaid = false, named = false, pool = false;
+        for (int i = 0; i < STATED_MOST; i++) {
+            bool stated = all[i].value[0] != '\0';
+            pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
+            named = named || (stated && strcmp(all[i].said, at->option->name) == 0);
+        }
+        /* Another program's list may have words of its own for what is read: "quantization: Int4". */
+        bool listed = at->kind == STRAY_LISTED;
+        bool told =
+            at->kind == STRAY_TOLD || (listed && (said->command_line > 0 || (unlike && named)));
+        for (int i = 0; i < STATED_MOST; i++) {
+            const char *is = all[i].value, *says = alone.all[i].value;
+            bool same = says[0] == '\0' || strcmp(is, says) == 0 ||
+                        server_text_overrides(said, alone.all[i].key) ||
+                        (is[0] == '\0' && is_usual(at->option, says)) ||
+                        (pool && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
+            unlike = unlike || (!same && is[0] != '\0');
+            unsaid = unsaid || !same;
+            alone.all[i].value[0] = same ? '\0' : says[0];
+        }
+        if (!unlike && !unsaid) {
+        } else if (told) {
+            server_text_pass(said, at->name, "nothing reads the line in which it stands");
+        } else if (!unlike && listed) {
+            for (int i = 0; i < STATED_MOST; i++) {
+                all[i] = alone.all[i].value[0] != '\0' ? alone.all[i] : all[i];
+            }
+        } else if (at->name[0] == '-' && said->command_line > 0) {
+            error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
+                         "one command with all its options");
+        } else {
+            const char *key = at->option->sets;
+            error_expect(
+                server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
+                "%s%s%sthe text without it", key != NULL ? "--set " : "", key != NULL ? key : "",
+                key != NULL ? "=VALUE, or " : "");
         }
     }
 }
