@@ -191,7 +191,7 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
     memcpy(columns, fixed_columns, sizeof columns);
     columns[DATA_at].title = advice->serves ? "req/s" : "batch";
     if (advice->best != PLANNING_NONE &&
-        strcmp(advice->systems.searches[advice->best].candidate->system, ADVICE_PLAIN) != 0) {
+        strcmp(advice->systems.searches[advice->best].candidate->system, PLAIN_SYSTEM) != 0) {
         columns[DATA_times].title = "x answer";
     }
     if (advice->serves) {

@@ -19,7 +19,7 @@ static bool resolve_plain(const struct scenario *scenario, struct point *out, st
 {
     struct scenario plain;
     bool good = scenario_copy(scenario, &plain, why) &&
-                node_set(plain.root, "system", ADVICE_PLAIN, why) &&
+                node_set(plain.root, "system", PLAIN_SYSTEM, why) &&
                 scenario_point(&plain, 0, out, why);
     scenario_release(&plain);
     return good;
@@ -123,27 +123,12 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
 
-static bool is_simpler(const struct search *a, const struct search *b)
-{
-    bool x = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
-    bool y = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
-    return x != y ? x : a->candidate->mechanisms < b->candidate->mechanisms;
-}
-
 /* The best of what one can start; of those too close to call to it, the simplest. */
 static uint32_t advice_choose(const void *context)
 {
     const struct advice *advice = context;
-    const struct planning *systems = &advice->systems;
-    const struct search *best = advice_best(advice, advice_starts), *simplest = best;
-    for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
-        const struct search *search = &systems->searches[i];
-        if (advice_starts(search) && advice_result(search) != NULL &&
-            searches_tie(search, best) != TIE_NONE && is_simpler(search, simplest)) {
-            simplest = search;
-        }
-    }
-    return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
+    const struct search *best = advice_best(advice, advice_starts);
+    return best != NULL ? winner_simplest(&advice->systems, best, advice_starts) : PLANNING_NONE;
 }
 
 /* With requests only engines' systems are searched unless the scenario names one. A batch has none. */
@@ -186,7 +171,7 @@ static bool try_plain(const struct scenario *scenario, const struct advice_optio
 {
     struct point point;
     struct error unseen;
-    asked.systems = ADVICE_PLAIN;
+    asked.systems = PLAIN_SYSTEM;
     out->form = asked.form;
     if (!advice_search(scenario, options, &asked, &out->planning, why)) {
         return false;
@@ -549,7 +534,7 @@ const struct search *advice_plain(const struct advice *advice)
 {
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        if (strcmp(search->candidate->system, ADVICE_PLAIN) == 0 && search->grid.count > 0) {
+        if (strcmp(search->candidate->system, PLAIN_SYSTEM) == 0 && search->grid.count > 0) {
             return search;
         }
     }

@@ -15,9 +15,6 @@
 #include "study/plan/host_room.h"
 #include "study/plan/planning.h"
 
-/* The system that all others are compared with. */
-#define ADVICE_PLAIN "vllm"
-
 /* The router of several servers where prompts begin alike and nobody stated one: that of SGLang and vLLM. */
 #define ADVICE_ROUTER ROUTE_PREFIX_LOAD
 

@@ -23,7 +23,7 @@ static bool keeps_prefixes(const struct search *search)
 /* Does it do so in plain vLLM's engine? What another engine takes less is not the memory's. */
 static bool keeps_in_plain(const struct search *search)
 {
-    return keeps_prefixes(search) && strcmp(search->candidate->traits.available, ADVICE_PLAIN) == 0;
+    return keeps_prefixes(search) && strcmp(search->candidate->traits.available, PLAIN_SYSTEM) == 0;
 }
 
 /* The advised system, if it has the memory; else NULL. */

@@ -202,7 +202,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
     /* Prefixes stay on the GPU, or in host memory as well. */
     bool named = scenario_states(scenario, "system");
     const struct candidate_options candidates = {.systems =
-                                                     named ? NULL : ADVICE_PLAIN ",vllm-offload",
+                                                     named ? NULL : PLAIN_SYSTEM ",vllm-offload",
                                                  .machines = options->machines,
                                                  .prices = options->prices,
                                                  .unshared = advice_is_unshared(scenario)};
@@ -306,7 +306,7 @@ static void costs_of(const struct fleet_form *form, double costs[COSTS])
 {
     costs[COST] = fleet_cost(form, form->servers);
     costs[AMPLE] = !form->ample;
-    costs[PLAIN] = strcmp(form->candidate->system, ADVICE_PLAIN) != 0;
+    costs[PLAIN] = strcmp(form->candidate->system, PLAIN_SYSTEM) != 0;
     costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
     costs[ROUTER] = form->routing == ADVICE_ROUTER;
     costs[SERVERS] = form->servers;

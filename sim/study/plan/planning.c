@@ -347,6 +347,27 @@ bool winner_ties(const struct planning *planning, const struct search *search)
     return x[VALUE] == y[VALUE] || (winner->grid.load && searches_tie(winner, search) != TIE_NONE);
 }
 
+static bool is_simpler(const struct search *a, const struct search *b)
+{
+    bool x = strcmp(a->candidate->system, PLAIN_SYSTEM) == 0;
+    bool y = strcmp(b->candidate->system, PLAIN_SYSTEM) == 0;
+    return x != y ? x : a->candidate->mechanisms < b->candidate->mechanisms;
+}
+
+uint32_t winner_simplest(const struct planning *planning, const struct search *best,
+                         bool (*admits)(const struct search *search))
+{
+    const struct search *simplest = best;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct search *search = &planning->searches[i];
+        if (search->found != PLANNING_NONE && (admits == NULL || admits(search)) &&
+            searches_tie(search, best) != TIE_NONE && is_simpler(search, simplest)) {
+            simplest = search;
+        }
+    }
+    return (uint32_t)(simplest - planning->searches);
+}
+
 static void find_all(struct planning *planning)
 {
     const struct planning_options *options = &planning->options;
@@ -366,6 +387,9 @@ static void find_all(struct planning *planning)
     }
     if (options->choose != NULL) {
         planning->winner = options->choose(options->context);
+    } else if (planning->winner != PLANNING_NONE &&
+               planning->searches[planning->winner].depth != NULL) {
+        planning->winner = winner_simplest(planning, &planning->searches[planning->winner], NULL);
     }
 }
 

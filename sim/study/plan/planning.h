@@ -9,7 +9,8 @@
  * The candidate with the best value, or the best figure, wins. A budget means something different in every
  * system, so if the axis is the budget, the run that takes the least HBM wins. Ties are broken by less HBM,
  * then by less time from arrival to the last token, then by less time per token. Among candidates with the
- * same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first. */
+ * same figures the simplest wins: its preset sets the fewest mechanisms. After that, the first. Of loads of a
+ * stream, which are known less well, the simplest wins of all that are too close to call. */
 #pragma once
 
 #include "predict/result/tie.h"
@@ -22,6 +23,9 @@
 #include "study/whatif/axis.h"
 
 #define PLANNING_NONE UINT32_MAX
+
+/* The system that all others are compared with. */
+#define PLAIN_SYSTEM "vllm"
 
 struct planning_options {
     struct targets targets;
@@ -87,8 +91,12 @@ uint32_t search_shown(const struct search *search);
  * a limit (predict/server/stream_question.h). */
 bool search_is_close(const struct search *search, uint32_t value);
 
-/* The next better value that was tried and misses a target, and is not too close to call if there is such
- * a one. It need not be the neighbour of the value found (grid.close). PLANNING_NONE if there is none. */
+/* Does the value miss a target beyond doubt? A longer run's interval tells; that of a short one is so wide that
+ * a miss by more than a short run is off is one, too. */
+bool search_surely_misses(const struct search *search, uint32_t value);
+
+/* The next better value that was tried and surely misses a target, or without one that misses one. It need not
+ * be the neighbour of the value found (grid.close). PLANNING_NONE if there is none. */
 uint32_t search_next_miss(const struct search *search);
 
 /* Is the value found the answer of `simulate`, too? Of the loads of streams only a winner's is, as others are
@@ -126,6 +134,11 @@ bool search_scenario(const struct search *search, uint32_t value, struct scenari
 
 /* Costs of two answers, most important first: does the first that differs make these less? */
 bool costs_are_less(const double *costs, const double *than, int count);
+
+/* Of the searches too close to call to the best one, that of the plain system, or else the simplest: the one
+ * rule of `plan` of a stream's load and of `advise`. `admits`: NULL, or says which may win. */
+uint32_t winner_simplest(const struct planning *planning, const struct search *best,
+                         bool (*admits)(const struct search *search));
 
 /* Is it the search that won? */
 bool winner_is(const struct planning *planning, const struct search *search);

@@ -15,20 +15,6 @@ bool search_is_close(const struct search *search, uint32_t value)
     return notes_have(search->results[value].notes, NOTE_too_close);
 }
 
-uint32_t search_next_miss(const struct search *search)
-{
-    uint32_t value = search->found, first = PLANNING_NONE;
-    while (value != PLANNING_NONE && value-- > 0) {
-        if (search->grid.violation[value] > 0) {
-            first = first == PLANNING_NONE ? value : first;
-            if (!search_is_close(search, value)) {
-                return value;
-            }
-        }
-    }
-    return first;
-}
-
 uint32_t search_surely_held(const struct search *search)
 {
     for (uint32_t value = search->found; value < search->grid.count; value++) {
@@ -47,6 +33,32 @@ bool search_is_whole(const struct search *search)
 /* A short run may be off by this share of a figure, and of a load that it holds or misses. (Assumed.) */
 static const double short_run = 0.1;
 
+/* Does a value miss a target by more than a short run is off? */
+static bool clearly_misses(const struct search *search, uint32_t value)
+{
+    bool grows = result_number(&search->results[value], COLUMN(queue_grows)) > 0;
+    return search->grid.violation[value] > (grows ? 0 : short_run);
+}
+
+bool search_surely_misses(const struct search *search, uint32_t value)
+{
+    bool brief = search->depth != NULL && search->depth[value] == SEARCH_BRIEF;
+    return search_is_close(search, value) ? brief && clearly_misses(search, value)
+                                          : search->grid.violation[value] > 0;
+}
+
+uint32_t search_next_miss(const struct search *search)
+{
+    uint32_t value = search->found, first = PLANNING_NONE;
+    while (value != PLANNING_NONE && value-- > 0) {
+        if (search_surely_misses(search, value)) {
+            return value;
+        }
+        first = first == PLANNING_NONE && search->grid.violation[value] > 0 ? value : first;
+    }
+    return first;
+}
+
 struct search_interval search_interval(const struct search *search)
 {
     uint32_t value = search->found;
@@ -56,12 +68,8 @@ struct search_interval search_interval(const struct search *search)
         return (struct search_interval){least, least};
     }
     uint32_t missed = value; /* the highest tried: where none misses clearly, it is off twice */
-    for (; value > 0; value--) {
-        bool grows = result_number(&search->results[value - 1], COLUMN(queue_grows)) > 0;
-        if (search->grid.violation[value - 1] > (grows ? 0 : short_run)) {
-            break;
-        }
-        missed = grid_tried(&search->grid, value - 1) ? value - 1 : missed;
+    while (value > 0 && !clearly_misses(search, value - 1)) {
+        missed = grid_tried(&search->grid, --value) ? value : missed;
     }
     double twice = value > 0 ? 1 : 1 + short_run;
     missed = value > 0 ? value - 1 : missed;

@@ -240,7 +240,8 @@ static void the_answer_alone_is_run_whole(void **state)
 }
 
 /* Two capacities that differ are too close to call where the interval of a short run's reaches the other's: it
- * ends at a load that is missed by more than a short run is off; without one, a tenth beyond what was missed. */
+ * ends at a load that is missed by more than a short run is off; without one, a tenth beyond what was missed. Of
+ * two that are too close the simplest wins; and the load that is told to miss is the nearest that surely does. */
 static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;
@@ -272,11 +273,28 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
     missed[0] = 0.3;
     assert_true(fabs(search_interval(&b).most - 110) < 1e-9);
     assert_int_equal(searches_tie(&a, &b), TIE_ROUGH);
+    struct candidate tiers = {.system = "two-tier", .mechanisms = 1};
+    struct candidate plain = {.system = PLAIN_SYSTEM};
+    struct search both[] = {a, b};
+    const struct planning planning = {.searches = both, .count = 2};
+    both[0].candidate = &tiers;
+    both[1].candidate = &plain;
+    assert_int_equal(winner_simplest(&planning, &both[0], NULL), 1);
     b.found = 2;
     missed[1] = 0.2;
     missed[2] = 0;
     assert_true(fabs(search_interval(&b).most - 99) < 1e-9);
     assert_int_equal(searches_tie(&a, &b), TIE_NONE);
+    for (int i = 0; i < 3; i++) {
+        result_note(&results[i], note_plain(NOTE_too_close));
+    }
+    /* A short run misses by a fifth, although its interval is wide. */
+    assert_int_equal(search_next_miss(&b), 1);
+    missed[1] = 0.05;
+    assert_int_equal(search_next_miss(&b), 0);
+    brief[0] = SEARCH_LONG;
+    assert_int_equal(search_next_miss(&b), 1); /* none misses surely */
+    assert_false(search_surely_misses(&b, 1));
     for (int i = 0; i < 3; i++) {
         result_release(&results[i]);
     }
