@@ -30,8 +30,9 @@ def word_sets(key, sets):
     """What a word of an option sets: a value of the option's key, or keys of its own."""
     if isinstance(sets, str):
         sets = {key: sets} if sets not in ("", "null", "~") else {}
-    if "ignored" in sets:
-        return f"nothing, {sets['ignored']}"
+    told = sets.get("ignored", sets.get("told"))
+    if told is not None:
+        return f"nothing, {told}"
     return code(f"{k}={v}" for k, v in sets.items()) or "nothing to set"
 
 

@@ -159,7 +159,7 @@ static void take_word(const struct server_option *option, const char *value,
                 const struct node *set = word->children[j];
                 const struct stated_key *key =
                     option->sets != NULL ? key_of(said, option->sets) : NULL;
-                bool ignored = strcmp(set->key, "ignored") == 0;
+                bool ignored = fnmatch("@(ignored|told)", set->key, FNM_EXTMATCH) == 0;
                 if (strcmp(set->key, "refused") == 0) {
                     if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
                         server_text_refuse(said, "'%s' is '%.60s': %s", option->name, value,
@@ -169,7 +169,7 @@ static void take_word(const struct server_option *option, const char *value,
                     put(option, set->key, set->text, said);
                 } else if (said->typed && key != NULL && key->value[0] != '\0' && key->implied) {
                     invalid(option, value, "one of it and of what an option before says", said);
-                } else if (said->typed ||
+                } else if (said->typed || strcmp(set->key, "told") == 0 ||
                            isupper((unsigned char)option->flag[0])) { /* a variable */
                     server_text_pass(said, option->flag, set->text);
                 }

@@ -1,6 +1,7 @@
 /* Commands in a text: words, options with their values, variables of the environment, and images. */
 #include "predict/command/server_text.h"
 
+#include "core/text.h"
 #include "server/workload.h"
 
 #include <ctype.h>
@@ -453,7 +454,10 @@ static const char *behind_command(const struct server_text *said, const char *te
         const char *rest = server_program_after(program->starts, text);
         rest = rest != NULL ? rest : behind_image(program, text);
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
-        if (rest != NULL && !prose && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
+        bool usage =
+            rest != NULL && fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0;
+        if (rest != NULL && !prose && !usage &&
+            strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             *found = program;
             return rest;
         }
@@ -568,6 +572,24 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
+/* Write what a command says: its variables and options before the server's name, and all words behind that. */
+static void write_command(const char *at, const char *name, char out[SERVER_COMMAND])
+{
+    char word[WORD];
+    bool counts = false;
+    out[0] = '\0';
+    for (const char *from = at; (at = from) < name; from += from == at) {
+        if (shell_word(&from, word, sizeof word)) {
+            counts = counts || (is_option(word) && strcmp(word, "-m") != 0) ||
+                     strcmp(word, "run") == 0 || strchr(word, '=') != NULL;
+            text_append(out, SERVER_COMMAND, "%s%s", counts ? word : "", counts ? " " : "");
+        }
+    }
+    while (shell_word(&name, word, sizeof word) || pass_redirection(&name, word)) {
+        text_append(out, SERVER_COMMAND, "%s%s", word, word[0] != '\0' ? " " : "");
+    }
+}
+
 /* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
@@ -643,9 +665,12 @@ bool server_command_read(struct server_text *said, char *text)
         int begins = said->line;
         said->line += count_joined(rest, line);
         rest = line;
-        if (said->command_line > 0) {
+        char whole[SERVER_COMMAND];
+        write_command(head, line, whole);
+        if (said->command_line > 0 && strcmp(said->command, whole) != 0) {
             server_command_second(said, said->command_line, said->line);
-        } else {
+        } else if (said->command_line == 0) {
+            memcpy(said->command, whole, sizeof whole);
             said->command_line = said->line;
             said->typed = true;
             const char *router = strstr(head, "router.launch_server ");

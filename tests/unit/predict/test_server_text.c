@@ -621,6 +621,13 @@ static const struct {
      "(EngineCore_DP1 pid=9) LLM engine (v0.11.0) with config: model='m', data_parallel_size=2\n"
      "(EngineCore_DP0 pid=8) LLM engine (v0.11.0) with config: model='m', data_parallel_size=2\n",
      "model=m@3 system=vllm@0 engine=vllm-0.11@3 data_parallel=2@3 max_sequences=32@1"},
+    {"the same command again, behind a prompt and with a redirection",
+     "vllm serve \"org/m\" -tp 2\n\n(venv) a@b:~/c$ vllm serve 'org/m' -tp 2 > log 2>&1\n",
+     "model=org/m@1 system=vllm@0 tensor_parallel=2@1"},
+    {"a server's example, and settings of adapters that every log has",
+     "  Example: sglang serve --model-path <model> [options]\n"
+     "server_args=ServerArgs(model_path='m', lora_paths=None, record_nolora_graph=True, schedule_policy='lpm')\n",
+     "model=m@2 system=sglang@0 engine=sglang-0.5.23@0"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},
@@ -714,6 +721,7 @@ static const struct {
     {"vllm 0.8.5 runs\nvllm 0.9.2 fails\nvllm serve m", "0.9.2"},
     {"sglang serve --model-path m --enable-dp-attention --tp 8", "enable_dp_attention"},
     {"vllm serve m --block-size 32", "version"},
+    {"server_args=ServerArgs(model_path='m', schedule_policy='lpm')", "--schedule-policy"},
     {"vllm serve m --max-num-seqs 4 5",
      "f:1: '5' stands without an option\n  expected: options of vLLM, each with its value"},
 };
@@ -1031,6 +1039,9 @@ static const struct {
     {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
     {"vllm serve a -tp 2\nvllm serve b\n",
      "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},
+    {"vllm serve a -tp 2\nB=1 vllm serve a -tp 2\n", "f:2: a second command starts a server"},
+    {"docker run --gpus 1 vllm/vllm-openai:v0.9.1 a\ndocker run --gpus 1 vllm/vllm-openai:v0.9.2 a\n",
+     "f:2: a second command starts a server"},
     {"vllm serve a -tp 2 & vllm serve b", "f:1: a second command starts a server"},
 };
 
