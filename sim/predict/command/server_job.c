@@ -149,7 +149,7 @@ void server_job_read_line(struct server_text *said, const char *line)
                     {"*nvidia-smi* @(-lgc|--lock-gpu-clocks)*", "a GPU with slower clocks"}};
     bool slurm = strncmp(line, "#SBATCH", 7) == 0;
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
-    if (strcasestr(line, "ray cluster") != NULL ||
+    if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
         (strstr(line, "executor") != NULL && fnmatch("*executor*[=: '\"]ray*", line, 0) == 0)) {
         said->job.line[JOB_RAY_GPUS] = said->line; /* stages may stand on several machines */
     }
