@@ -234,18 +234,18 @@ static void fill_caches(const struct serving_group *group, uint32_t first)
 {
     const struct serving *serving = group->serving;
     const struct request_stream *stream = &serving->stream;
+    uint32_t *server_of = serving->router.server_of;
     /* Numbers of blocks are given anew where nothing counts but which blocks were used last. */
     bool last_turns =
-        group->balancer == NULL &&
         prefix_tiers_owners(&serving->memory.prefix, &serving->requests).chunks_recycled;
+    for (uint32_t i = 0; group->balancer != NULL && i < stream->past_count; i++) {
+        server_of[stream->past[i]] = balancer_choose(group->balancer, stream->past[i], group->none);
+    }
     for (uint32_t i = 0; i < group->count; i++) {
         prefix_past(group->caches[i]);
     }
     for (uint32_t i = 0; i < stream->past_count; i++) {
-        uint32_t index = stream->past[i];
-        uint32_t server = group->balancer != NULL
-                              ? balancer_choose(group->balancer, index, group->none)
-                              : serving->router.server_of[index];
+        uint32_t index = stream->past[i], server = server_of[index];
         struct prefix_match unused;
         bool here = server >= first && server < first + group->count;
         if (here && !(last_turns && is_followed(serving, index))) {
@@ -423,8 +423,7 @@ static bool serving_prepare(struct serving *serving, struct error *why)
     for (size_t i = 0; i < count; i++) { /* as long as it is not sent */
         serving->served[i].arrived_ns = serving->served[i].end_ns = -1;
     }
-    return workload_balances(&point->workload) ||
-           router_init(&serving->router, &serving->requests, (uint32_t)point_servers(point),
+    return router_init(&serving->router, &serving->requests, (uint32_t)point_servers(point),
                        point->workload.routing == ROUTE_PREFIX, serving->context->stop, why);
 }
 
