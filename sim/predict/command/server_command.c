@@ -246,27 +246,6 @@ static const char *open_quote(const char *at, const char *end)
     return open;
 }
 
-/* A variable that is set to something else behind the command may not be what that read. */
-static void take_variable(struct server_text *said, const struct server_option *option,
-                          const char *name, const char *value, bool branch)
-{
-    struct stated_keys before = said->keys;
-    if (branch) {
-        error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
-                     "the lines that run");
-        return;
-    }
-    take(said, option, name, value);
-    for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
-        const char *was = before.all[i].value;
-        if (was[0] != '\0' && strcmp(was, said->keys.all[i].value) != 0) {
-            error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
-                         "the lines up to the command");
-            return;
-        }
-    }
-}
-
 /* Refuse a variable that is set as other shells and languages do, which is not read: "set -x NAME 80",
  * "setenv NAME 80", "$env:NAME = 80", os.environ["NAME"] = "80", NAME = "80". `rest` stands behind the word. */
 static void check_foreign(struct server_text *said, const char *line, const char *word,
@@ -283,7 +262,7 @@ static void check_foreign(struct server_text *said, const char *line, const char
     const struct server_program *ignored;
     char plain[64];
     snprintf(plain, sizeof plain, "%.*s", (int)strspn(name, letters), name);
-    const struct server_option *option = server_variable(said->programs, plain, &ignored);
+    const struct server_option *option = server_option_of_any(said->programs, plain, &ignored);
     if (option != NULL && option->value != SERVER_VALUE_NONE) {
         error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", plain),
                      "%s=VALUE, as a shell has it", plain);
@@ -342,9 +321,25 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             value[-1] = '\0';
         }
         *value = '\0';
-        const struct server_option *option = server_variable(said->programs, name, &said->program);
-        if (option != NULL) {
-            take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
+        const struct server_option *option =
+            isupper((unsigned char)name[0]) /* as names of variables are */
+                ? server_option_of_any(said->programs, name, &said->program)
+                : NULL;
+        if (option != NULL && strchr(blocks.open, 't') != NULL) {
+            error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
+                         "the lines that run");
+        } else if (option != NULL) {
+            const struct stated_keys was = said->keys;
+            bool same = true; /* or the command may have read something else */
+            take(said, option, name, value + 1);
+            for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
+                const char *old = was.all[i].value;
+                same = same && (old[0] == '\0' || strcmp(old, said->keys.all[i].value) == 0);
+            }
+            if (!same) {
+                error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
+                             "the lines up to the command");
+            }
         }
         server_job_sees(said, name, value + 1);
         said->program = before;
@@ -724,11 +719,8 @@ bool server_router_read(struct server_text *said, const char *line)
             }
         }
         snprintf(path, sizeof path, "router_%s", word); /* as a server has it that starts one */
-        const struct server_option *option = NULL;
-        for (program = said->programs; option == NULL && program->file != NULL; program++) {
-            said->program = program;
-            option = server_option_find(program, path);
-        }
+        const struct server_option *option =
+            server_option_of_any(said->programs, path, &said->program);
         if (option != NULL && option->value != SERVER_VALUE_NONE &&
             (given != NULL || next_value(&rest, value, sizeof value))) {
             server_setting_take(option, given != NULL ? given : value, said);

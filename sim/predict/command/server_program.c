@@ -208,12 +208,11 @@ const struct server_option *server_option_shortened(const struct server_program 
     return found;
 }
 
-/* Names of variables are in capitals. */
-const struct server_option *server_variable(const struct server_program *all, const char *name,
-                                            const struct server_program **program)
+const struct server_option *server_option_of_any(const struct server_program *all, const char *name,
+                                                 const struct server_program **program)
 {
     const struct server_option *option = NULL;
-    for (; option == NULL && all->file != NULL && isupper((unsigned char)name[0]); all++) {
+    for (; option == NULL && all->file != NULL; all++) {
         option = server_option_find(all, name);
         *program = option != NULL ? all : *program;
     }

@@ -94,9 +94,9 @@ const struct server_option *server_option_shortened(const struct server_program 
 const struct server_option *server_option_suggest(const struct server_program *program,
                                                   const char *name);
 
-/* The variable of the environment of this name, and whose it is; NULL if no program has it. */
-const struct server_option *server_variable(const struct server_program *all, const char *name,
-                                            const struct server_program **program);
+/* The option of this name, or the variable of the environment, and whose it is; NULL if no program has it. */
+const struct server_option *server_option_of_any(const struct server_program *all, const char *name,
+                                                 const struct server_program **program);
 
 /* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
 const char *server_program_after(const struct node *list, const char *line);

@@ -231,30 +231,6 @@ static bool is_usual(const struct server_option *option, const char *value)
             strcmp(value, "1") == 0);
 }
 
-/* Read the setting alone, as if nothing else were said. Returns whether it is one that is not modelled. */
-static bool try_alone(struct server_text *said, const struct stray_setting *at,
-                      struct stated_keys *alone)
-{
-    struct stated_keys keys = said->keys;
-    struct error refused = said->refused, last = said->last_refused;
-    bool fails = at->value[0] == '\0';
-    for (int i = 0; i < STATED_MOST; i++) {
-        said->keys.all[i].value[0] = '\0';
-    }
-    said->refused.found[0] = '\0';
-    if (at->option->value == SERVER_VALUE_NONE || at->option->value == SERVER_VALUE_JSON) {
-        fails = fails || !is_usual(at->option, at->value);
-    } else if (!fails) {
-        server_setting_take(at->option, at->value, said);
-        fails = said->refused.found[0] != '\0';
-    }
-    *alone = said->keys;
-    said->keys = keys;
-    said->refused = refused;
-    said->last_refused = last;
-    return fails;
-}
-
 void stray_settings_settle(struct server_text *said)
 {
     struct stated_key *all = said->keys.all;
@@ -264,8 +240,18 @@ void stray_settings_settle(struct server_text *said)
             continue;
         }
         said->line = at->line;
-        struct stated_keys alone;
-        bool unlike = try_alone(said, at, &alone), unsaid = false, named = false, pool = false;
+        struct server_text alone = *said; /* as if nothing else were said */
+        bool unlike = at->value[0] == '\0', unsaid = false, named = false, pool = false;
+        for (int i = 0; i < STATED_MOST; i++) {
+            alone.keys.all[i].value[0] = '\0';
+        }
+        alone.refused.found[0] = '\0';
+        if (at->option->value == SERVER_VALUE_NONE || at->option->value == SERVER_VALUE_JSON) {
+            unlike = unlike || !is_usual(at->option, at->value);
+        } else if (!unlike) {
+            server_setting_take(at->option, at->value, &alone);
+            unlike = alone.refused.found[0] != '\0'; /* it is not modelled */
+        }
         for (int i = 0; i < STATED_MOST; i++) {
             bool stated = all[i].value[0] != '\0';
             pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
@@ -276,21 +262,21 @@ void stray_settings_settle(struct server_text *said)
         bool told =
             at->kind == STRAY_TOLD || (listed && (said->command_line > 0 || (unlike && named)));
         for (int i = 0; i < STATED_MOST; i++) {
-            const char *is = all[i].value, *says = alone.all[i].value;
+            const char *is = all[i].value, *says = alone.keys.all[i].value;
             bool same = says[0] == '\0' || strcmp(is, says) == 0 ||
-                        server_text_overrides(said, alone.all[i].key) ||
+                        server_text_overrides(said, alone.keys.all[i].key) ||
                         (is[0] == '\0' && is_usual(at->option, says)) ||
                         (pool && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
             unlike = unlike || (!same && is[0] != '\0');
             unsaid = unsaid || !same;
-            alone.all[i].value[0] = same ? '\0' : says[0];
+            alone.keys.all[i].value[0] = same ? '\0' : says[0];
         }
         if (!unlike && !unsaid) {
         } else if (told) {
             server_text_pass(said, at->name, "nothing reads the line in which it stands");
         } else if (!unlike && listed) {
             for (int i = 0; i < STATED_MOST; i++) {
-                all[i] = alone.all[i].value[0] != '\0' ? alone.all[i] : all[i];
+                all[i] = alone.keys.all[i].value[0] != '\0' ? alone.keys.all[i] : all[i];
             }
         } else if (at->name[0] == '-' && said->command_line > 0) {
             error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
