@@ -173,15 +173,14 @@ struct visitor {
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
 
-/* Visit what was written. */
-static bool visit_command(struct container_command *command, struct manifest_container container,
-                          struct server_text *said, struct error *why)
+/* Read what was written. */
+static bool read_written(struct container_command *command, int line, const struct node *replicas,
+                         int replicas_line, struct server_text *said, struct error *why)
 {
     fputc('\n', command->out);
     bool good = fclose(command->out) == 0 || error_set(why, said->file, 0, "out of memory");
-    container.command = command->text;
     if (good) {
-        server_text_read_container(said, &container);
+        server_text_read_container(said, command->text, line, replicas, replicas_line);
     }
     free(command->text);
     return good;
@@ -233,11 +232,8 @@ static bool visit_container(const struct node *map, const struct node *image,
     const struct node *own = node_find(map, "deploy.replicas"), *replicas = visitor->replicas;
     own = own != NULL ? own : node_get(map, "scale");
     replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
-    const struct manifest_container container = {
-        .line = visitor->before + map->line,
-        .replicas = replicas,
-        .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
-    bool good = visit_command(&written, container, visitor->said, why);
+    int before = visitor->before, line = before + (replicas != NULL ? replicas : map)->line;
+    bool good = read_written(&written, before + map->line, replicas, line, visitor->said, why);
     if (image == NULL && visitor->said->command_line > 0) {
         server_text_pass(visitor->said, "build",
                          "its version stands elsewhere, --set engine=NAME-N says it");
@@ -524,9 +520,7 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
     good = write_instruction(stage.entry, said->file, &to, why) &&
            write_instruction(stage.args, said->file, &to, why);
-    good = visit_command(&to, (struct manifest_container){.line = number, .replicas_line = number},
-                         said, why) &&
-           good;
+    good = read_written(&to, number, NULL, number, said, why) && good;
     for (size_t i = 0; lines[i] != NULL; i++) {
         if (instruction(lines[i], "RUN") != NULL) { /* what is installed replaces the image's */
             said->line = line_number(lines, i);

@@ -506,34 +506,27 @@ static void forget_keys(struct stated_keys *keys)
     }
 }
 
-/* Keep what a router says, whichever container is read before it or behind it. */
-static void keep_routing(const struct stated_keys *from, struct stated_keys *to)
-{
-    for (int id = STATED_ROUTING; id <= STATED_BALANCE_REL; id++) {
-        if (from->all[id].value[0] != '\0') {
-            to->all[id] = from->all[id];
-        }
-    }
-}
-
-void server_text_read_container(struct server_text *said, const struct manifest_container *at)
+void server_text_read_container(struct server_text *said, char *command, int line,
+                                const struct node *replicas, int replicas_line)
 {
     struct server_text before = *said;
-    struct error why;
     uint64_t copies = 1;
     forget_keys(&said->keys);
-    said->line = at->line;
+    said->line = line;
     said->command_line = 0;
     memset(&said->blocks, 0, sizeof said->blocks);
-    shell_variables_of_container(said, at->command);
-    server_text_read_lines(said, text_joined(at->command, strlen(at->command), ""));
+    shell_variables_of_container(said, command);
+    server_text_read_lines(said, text_joined(command, strlen(command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
-    keep_routing(&before.keys, &said->keys);
-    keep_routing(&said->keys, &before.keys);
     bool same = before.keys.fits_length == said->keys.fits_length;
-    for (int i = 0; same && i < STATED_MOST; i++) {
-        const struct stated_key *old = &before.keys.all[i], *new = &said->keys.all[i];
-        same = old->key == new->key &&strcmp(old->value, new->value) == 0;
+    for (int id = 0; id < STATED_MOST; id++) {
+        struct stated_key *was = &before.keys.all[id], *is = &said->keys.all[id];
+        if (id >= STATED_ROUTING &&
+            id <= STATED_BALANCE_REL) { /* of a router, wherever it stands */
+            *is = was->value[0] != '\0' ? *was : *is;
+            *was = *is;
+        }
+        same = same && was->key == is->key && strcmp(was->value, is->value) == 0;
     }
     if (second && !same) {
         server_command_second(said, before.command_line, said->command_line);
@@ -543,16 +536,16 @@ void server_text_read_container(struct server_text *said, const struct manifest_
         before.urls_line = said->urls_line;
         *said = before;
     }
-    if (found && at->replicas != NULL && !server_text_overrides(said, "replicas") &&
-        (!units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas",
-                            &copies, &why) ||
+    if (found && replicas != NULL && !server_text_overrides(said, "replicas") &&
+        (!units_parse_whole(replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas", &copies,
+                            ERROR_UNSEEN) ||
          copies == 0)) {
-        said->line = at->replicas_line;
-        error_expect(server_text_refuse(said, "'replicas' is '%s'", at->replicas->text),
-                     "--set replicas=N, the number of copies that run");
+        error_expect(
+            server_text_refuse_at(said, replicas_line, "'replicas' is '%s'", replicas->text),
+            "--set replicas=N, the number of copies that run");
     }
     said->copies += found ? copies : 0;
-    said->copies_line = found ? at->replicas_line : said->copies_line;
+    said->copies_line = found ? replicas_line : said->copies_line;
 }
 
 /* ---- facts that are no keys of scenarios become keys ---- */

@@ -294,16 +294,11 @@ void server_setting_take(const struct server_option *option, const char *value,
 bool manifest_named(const char *file, const char *text);
 bool dockerfile_named(const char *file, const char *text);
 
-struct manifest_container {
-    int line;      /* of the container */
-    char *command; /* its words stand in the lines that they have in the file, as far as possible */
-    const struct node *replicas; /* that the manifest runs, as it states them; NULL: it does not */
-    int replicas_line;           /* without them, that of the container */
-};
-
-/* Read a container's command, a text of its own. One that says the same as an earlier one is a copy of that
- * server, and one without a server does not matter. */
-void server_text_read_container(struct server_text *said, const struct manifest_container *at);
+/* Read a container's command, a text of its own whose words stand in the lines that they have in the file, as far as
+ * possible. One that says the same as an earlier one is a copy of that server, and one without a server does not
+ * matter. `replicas` are those that the manifest states; NULL: it does not. */
+void server_text_read_container(struct server_text *said, char *command, int line,
+                                const struct node *replicas, int replicas_line);
 
 /* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the
  * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
