@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const expected[] = {
+const char *const server_setting_expected[] = {
     [SERVER_VALUE_TEXT] = "a name or a path",
     [SERVER_VALUE_NAME] = "a name",
     [SERVER_VALUE_WHOLE] = "a whole number above 0",
@@ -22,11 +22,6 @@ static const char *const expected[] = {
     [SERVER_VALUE_WORD] = "a word",
     [SERVER_VALUE_JSON] = "an object in JSON",
 };
-
-const char *server_setting_expected(const struct server_option *option)
-{
-    return expected[option->value];
-}
 
 bool server_setting_is_switch(const struct server_option *option)
 {
@@ -136,7 +131,7 @@ static void take_number(const struct server_option *option, const char *value,
         number = nearbyint(number);
     }
     if (!good) {
-        invalid(option, value, expected[option->value], said);
+        invalid(option, value, server_setting_expected[option->value], said);
     } else if (number != 0) {
         snprintf(text, sizeof text, share ? "%.6g" : "%.15g", number);
         put(option, option->sets, text, said);
@@ -199,7 +194,7 @@ void server_setting_take(const struct server_option *option, const char *value,
     } else if (option->value == SERVER_VALUE_WORD) {
         take_word(option, value, said);
     } else if (server_setting_is_switch(option) && !on && !off) {
-        invalid(option, value, expected[option->value], said);
+        invalid(option, value, server_setting_expected[option->value], said);
     } else if (server_setting_is_switch(option)) {
         bool plain = option->yes == NULL && option->no == NULL;
         const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;

@@ -108,7 +108,7 @@ static void take_map(struct server_text *said, const char *name, const struct no
             take(said, option, path, most->text);
         } else if (child->kind == NODE_LIST) {
             error_expect(server_text_refuse(said, "'%s' is a list", path), "%s",
-                         server_setting_expected(option));
+                         server_setting_expected[option->value]);
         }
     }
 }
@@ -135,7 +135,7 @@ static void take(struct server_text *said, const struct server_option *option, c
             take_map(said, option->sets, map);
         } else {
             error_expect(server_text_refuse(said, "'%s' is not read", option->flag), "%s",
-                         server_setting_expected(option));
+                         server_setting_expected[option->value]);
         }
         node_destroy(map);
     }
@@ -225,7 +225,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         refuse_unknown(said, typed, word);
     } else if (read && (missing || value[0] == '\0')) {
         error_expect(server_text_refuse(said, "'%s' has no value", word), "%s",
-                     server_setting_expected(option));
+                     server_setting_expected[option->value]);
     } else {
         take(said, option, typed, value);
     }
@@ -271,7 +271,7 @@ static void check_foreign(struct server_text *said, const char *line, const char
 
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
-void server_command_read_variables(struct server_text *said, const char *line, size_t length)
+static void read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
     struct shell_blocks blocks = said->before;
@@ -279,7 +279,7 @@ void server_command_read_variables(struct server_text *said, const char *line, s
     bool sourced = false, unset = false;
     char word[WORD];
     if (open != NULL) {
-        server_command_read_variables(said, line, (size_t)(open - line));
+        read_variables(said, line, (size_t)(open - line));
         length -= (size_t)(open + 1 - line);
         line = open + 1;
     }
@@ -346,15 +346,19 @@ void server_command_read_variables(struct server_text *said, const char *line, s
     }
 }
 
-bool server_command_is_others(const char *line)
+void server_command_read_variables(struct server_text *said, const char *line)
 {
     char word[WORD];
-    bool sets = false, more = shell_word(&line, word, sizeof word);
-    for (; more && fnmatch("[A-Z_]*=*", word, 0) == 0;
-         more = shell_word(&line, word, sizeof word)) {
+    const char *at = line;
+    bool sets = false, more = shell_word(&at, word, sizeof word);
+    for (; more && fnmatch("[A-Z_]*=*", word, 0) == 0; more = shell_word(&at, word, sizeof word)) {
         sets = true;
     }
-    return sets && more && islower((unsigned char)word[strspn(word, "./")]);
+    /* "[gpu_worker.py:490] ... To try it now, set NAME=1": a log advises, and sets nothing. */
+    bool others = sets && more && islower((unsigned char)word[strspn(word, "./")]);
+    if (!others && strstr(line, ".py:") == NULL) {
+        read_variables(said, line, strlen(line));
+    }
 }
 
 /* ---- a command --------------------------------------------------------------------------- */
@@ -655,7 +659,7 @@ bool server_command_read(struct server_text *said, char *text)
         }
         found = true;
         several = false;
-        server_command_read_variables(said, rest, (size_t)(line - rest));
+        read_variables(said, rest, (size_t)(line - rest));
         const char *head = rest;
         int begins = said->line;
         said->line += count_joined(rest, line);

@@ -169,27 +169,6 @@ void server_text_read_version(struct server_text *said, const char *line)
     }
 }
 
-/* The value of a metric that is a setting itself stands behind its labels. Engines that state a pool are counted. */
-static void read_metric(struct server_text *said, const char *metric)
-{
-    char name[64];
-    size_t length = strcspn(metric, "{ ");
-    const char *value = strrchr(metric, ' ');
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), metric);
-    const struct server_option *option =
-        metric[length] == '{' && value != NULL ? server_option_find(said->program, name) : NULL;
-    if (option != NULL && option->value != SERVER_VALUE_NONE) {
-        server_setting_take(option, value + 1, said);
-    }
-    const char *at = strstr(metric, "engine=\"");
-    unsigned engine = 0;
-    if (at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
-        sscanf(at, "engine=\"%3u\"", &engine) == 1) {
-        said->engines += !said->engine_seen[engine];
-        said->engine_seen[engine] = true;
-    }
-}
-
 /* Refuse a line of settings of another server than earlier ones: "docker compose logs" prints names
  * before lines ("NAME  | "), and so do "kubectl logs --prefix" ("[pod/NAME/CONTAINER] ") and stern
  * ("POD-NAME INFO"). */
@@ -314,7 +293,23 @@ static bool read_log(struct server_text *said, const char *line)
                              "it whole, in one line");
             }
             log_settings_read(said, line);
-            read_metric(said, rest);
+            /* The value of a metric that is a setting itself stands behind its labels. Engines that state a pool are
+             * counted. */
+            char name[64];
+            unsigned engine = 0;
+            const char *value = strrchr(rest, ' '), *at = strstr(rest, "engine=\"");
+            length = strcspn(rest, "{ ");
+            snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), rest);
+            const struct server_option *option =
+                rest[length] == '{' && value != NULL ? server_option_find(program, name) : NULL;
+            if (option != NULL && option->value != SERVER_VALUE_NONE) {
+                server_setting_take(option, value + 1, said);
+            }
+            if (at != NULL && strstr(rest, "num_gpu_blocks=") != NULL &&
+                sscanf(at, "engine=\"%3u\"", &engine) == 1) {
+                said->engines += !said->engine_seen[engine];
+                said->engine_seen[engine] = true;
+            }
             said->keys.whole =
                 said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
             check_source(said, line);
@@ -481,10 +476,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         begin_server(said, line);
         server_text_read_version(said, line);
         if (!server_router_read(said, line) && !server_command_read(said, line)) {
-            /* "[gpu_worker.py:490] ... To try it now, set NAME=1": a log advises, and sets nothing. */
-            if (!server_command_is_others(line) && strstr(line, ".py:") == NULL) {
-                server_command_read_variables(said, line, strlen(line));
-            }
+            server_command_read_variables(said, line);
             if (!read_log(said, line)) {
                 stray_settings_find(said, line);
             }

@@ -196,8 +196,8 @@ bool shell_variable_is_used(struct server_text *said, const char *name);
 /* Take the version that a line of a log states, or that of a package that it installs. */
 void server_text_read_version(struct server_text *said, const char *line);
 
-/* Take the variables that the first `length` bytes of the line set. */
-void server_command_read_variables(struct server_text *said, const char *line, size_t length);
+/* Take the variables that the line sets, unless it sets them for another program: "NAME=value program". */
+void server_command_read_variables(struct server_text *said, const char *line);
 
 /* Read what the words between the two, or a scheduler's line, ask for. */
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
@@ -212,9 +212,6 @@ bool server_job_is_several(const struct server_job *job);
 
 /* Refuse a server whose layers are split among more GPUs than a machine shows it, or that has more in all. */
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
-
-/* Does the line set variables for another program: "NAME=value program"? */
-bool server_command_is_others(const char *line);
 
 /* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
  * values of options that are missing or invalid, options that are not modelled or unknown, and a second
@@ -280,8 +277,8 @@ void server_setting_copy(const char *at, char *out, size_t size);
 /* Is an option with the value in a log not in use: is it off, or the default? */
 bool server_setting_is_usual(const struct server_option *option, const char *value);
 
-/* What the values of an option are, for a message. */
-const char *server_setting_expected(const struct server_option *option);
+/* What the values of options are, for a message, by how they are read. */
+extern const char *const server_setting_expected[];
 
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_option *option);

@@ -202,7 +202,6 @@ static void follow(struct server_text *said, const char *at, bool certain)
     if (take_variables(said, at, certain && said->blocks.open[0] == '\0')) {
         return;
     }
-    take_variables(said, at, false);
     bool sets = strncmp(at, "((", 2) == 0 ||
                 fnmatch("@(read|mapfile|readarray|getopts|for|select|unset|printf|let)", word,
                         FNM_EXTMATCH) == 0;
