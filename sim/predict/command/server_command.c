@@ -572,7 +572,7 @@ void server_command_second(struct server_text *said, int first, int line)
 }
 
 /* Write what a command says: its variables and options before the server's name, and all words behind that. */
-static void write_command(const char *at, const char *name, char out[SERVER_COMMAND])
+static void copy_command(const char *at, const char *name, char out[COMMAND_MOST])
 {
     char word[WORD];
     bool counts = false;
@@ -581,11 +581,11 @@ static void write_command(const char *at, const char *name, char out[SERVER_COMM
         if (shell_word(&from, word, sizeof word)) {
             counts = counts || (is_option(word) && strcmp(word, "-m") != 0) ||
                      strcmp(word, "run") == 0 || strchr(word, '=') != NULL;
-            text_append(out, SERVER_COMMAND, "%s%s", counts ? word : "", counts ? " " : "");
+            text_append(out, COMMAND_MOST, "%s%s", counts ? word : "", counts ? " " : "");
         }
     }
     while (shell_word(&name, word, sizeof word) || pass_redirection(&name, word)) {
-        text_append(out, SERVER_COMMAND, "%s%s", word, word[0] != '\0' ? " " : "");
+        text_append(out, COMMAND_MOST, "%s%s", word, word[0] != '\0' ? " " : "");
     }
 }
 
@@ -664,8 +664,8 @@ bool server_command_read(struct server_text *said, char *text)
         int begins = said->line;
         said->line += count_joined(rest, line);
         rest = line;
-        char whole[SERVER_COMMAND];
-        write_command(head, line, whole);
+        char whole[COMMAND_MOST];
+        copy_command(head, line, whole);
         if (said->command_line > 0 && strcmp(said->command, whole) != 0) {
             server_command_second(said, said->command_line, said->line);
         } else if (said->command_line == 0) {

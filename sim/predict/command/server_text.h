@@ -122,17 +122,17 @@ struct server_job {
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
-enum { SERVER_NEEDS = 8, SERVER_COMMAND = 8192 };
+enum { SERVER_NEEDS = 8, COMMAND_MOST = 8192 };
 
 struct server_text {
     const char *file;
     int line;
     const char *const *overrides;
     uint32_t override_count;
-    bool typed;                   /* in a command, where 0 is no way to leave a number open */
-    int command_line;             /* where the command begins; 0: none so far */
-    char command[SERVER_COMMAND]; /* what it says */
-    const char *failure; /* what a log's line says of a server that failed; NULL: it runs */
+    bool typed;                 /* in a command, where 0 is no way to leave a number open */
+    int command_line;           /* where the command begins; 0: none so far */
+    char command[COMMAND_MOST]; /* what it says */
+    const char *failure;        /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
     bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
