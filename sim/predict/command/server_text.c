@@ -190,39 +190,6 @@ static void check_source(struct server_text *said, const char *line)
     }
 }
 
-/* Take what a log says in texts of its own: "A ... B" are two in one line. */
-static void read_sayings(struct server_text *said, const struct server_program *program,
-                         const char *line)
-{
-    size_t length = strlen(line);
-    for (size_t i = 0; program->says != NULL && i < program->says->count; i++) {
-        const struct node *says = program->says->children[i], *refused = node_get(says, "refused");
-        const struct node *needs = node_get(says, "needs");
-        const char *dots = strstr(says->key, " ... ");
-        size_t head = dots != NULL ? (size_t)(dots - says->key) : strlen(says->key);
-        const char *at = memmem(line, length, says->key, head);
-        if (at == NULL || (dots != NULL && strstr(at, dots + strlen(" ... ")) == NULL)) {
-            continue;
-        }
-        said->program = program;
-        if (refused != NULL) {
-            error_expect(server_text_refuse(said, "'%s': %s", says->key, refused->text),
-                         "the log of a server without it");
-        } else if (needs != NULL) {
-            struct server_need *at = said->needs;
-            while (at < said->needs + SERVER_NEEDS - 1 && at->says != NULL &&
-                   strcmp(node_get(at->says, "needs")->text, needs->text) != 0) {
-                at++;
-            }
-            *at = (struct server_need){.says = says, .line = said->line};
-        } else {
-            struct server_option option = {.value = SERVER_VALUE_WORD, .words = program->says};
-            snprintf(option.name, sizeof option.name, "%.*s", (int)head, says->key);
-            server_setting_take(&option, says->key, said);
-        }
-    }
-}
-
 /* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3 pid=9)",
  * "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
@@ -266,20 +233,15 @@ static void note_ranks(struct server_text *said, const char *line)
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
-    bool read = false, failed = false;
-    const struct server_program *program = said->programs;
-    for (; program->file != NULL && !shell_is_comment(line); program++) {
-        for (size_t i = 0; program->fails != NULL && !failed && i < program->fails->count; i++) {
-            const char *text = program->fails->children[i]->text;
-            failed = read = strstr(line, text) != NULL;
-            if (failed && said->failure == NULL) { /* the first such line is told */
-                said->failed_line = said->line;
-                said->failure = text;
-            }
-        }
+    const char *failure = shell_is_comment(line) ? NULL : log_failure(said, line);
+    bool read = failure != NULL;
+    if (read && said->failure == NULL) { /* the first such line is told */
+        said->failed_line = said->line;
+        said->failure = failure;
     }
     note_ranks(said, line);
-    for (program = said->programs; !read && program->file != NULL; program++) {
+    for (const struct server_program *program = said->programs; !read && program->file != NULL;
+         program++) {
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0 &&
                       islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
@@ -316,8 +278,8 @@ static bool read_log(struct server_text *said, const char *line)
             read = true;
         }
     }
-    for (program = said->programs; !failed && program->file != NULL; program++) {
-        read_sayings(said, program, line);
+    if (failure == NULL) {
+        log_sayings_read(said, line);
     }
     return read;
 }
@@ -899,6 +861,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     said.programs = text != NULL ? server_programs(why) : NULL;
     bool ok = said.programs != NULL;
     bool manifest = ok && manifest_named(file, text);
+    if (ok) {
+        log_sayings_find(&said, text);
+    }
     if (manifest) {
         ok = manifest_read(&said, text, 0, false, why);
     } else if (ok && dockerfile_named(file, text)) {
@@ -908,6 +873,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         ok = manifest_read_within(&said, text, why);
         text = text_joined(text, size, unit ? "#;" : "");
         text = log_unwrapped(&said, text);
+        log_sayings_find(&said, text);
         server_text_read_lines(&said, text);
     }
     free(text);
@@ -922,6 +888,11 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         stray_settings_settle(&said);
         check_lines(&said);
         ok = stated_complete(&said, why);
+    }
+    if (ok && said.machine != NULL) {
+        error_expect(server_text_refuse_at(&said, said.machine_line, "'%s': %s", said.machine,
+                                           "machines of others than NVIDIA are not modelled"),
+                     "the text of a server on GPUs of NVIDIA");
     }
     if (ok && said.refused.found[0] != '\0') {
         *why = said.refused;

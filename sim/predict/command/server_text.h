@@ -122,7 +122,7 @@ struct server_job {
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
-enum { SERVER_NEEDS = 8, COMMAND_MOST = 8192 };
+enum { SAYINGS = 512, SAYING_PAIRS = 4096, SERVER_NEEDS = 8, COMMAND_MOST = 8192 };
 
 struct server_text {
     const char *file;
@@ -161,6 +161,16 @@ struct server_text {
         const struct node *says; /* what a line says, for which another has to state a key */
         int line;
     } needs[SERVER_NEEDS]; /* one a key */
+    struct server_saying { /* of the programs' texts, those that stand in this one */
+        const struct server_program *program;
+        const struct node *row;
+        const char *text;
+        size_t head; /* its bytes before " ... ", or all */
+        enum saying_kind { SAYING_SETS, SAYING_FAILS, SAYING_MACHINE } kind;
+    } sayings[SAYINGS];
+    int saying_count;
+    const char *machine; /* what says that it is another maker's; NULL: nothing */
+    int machine_line;
     struct stray_setting strays[STRAYS];
     int stray_count;
     double pools[STRAYS]; /* of a log's processes, those that differ */
@@ -260,6 +270,15 @@ char *log_unwrapped(const struct server_text *said, char *text);
 
 /* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
 bool log_line_begins(const struct server_text *said, const char *line);
+
+/* Find which of the programs' texts stand in this one. */
+void log_sayings_find(struct server_text *said, const char *text);
+
+/* What the line says of a server that failed; NULL: nothing. */
+const char *log_failure(const struct server_text *said, const char *line);
+
+/* Take what the line says in texts of programs. */
+void log_sayings_read(struct server_text *said, const char *line);
 
 /* Take all settings of a line of a log. An option that a command may not have is refused if it is
  * True, or among those that the server was told. */

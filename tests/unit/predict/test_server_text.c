@@ -628,6 +628,10 @@ static const struct {
      "  Example: sglang serve --model-path <model> [options]\n"
      "server_args=ServerArgs(model_path='m', lora_paths=None, record_nolora_graph=True, schedule_policy='lpm')\n",
      "model=m@2 system=sglang@0 engine=sglang-0.5.23@0"},
+    {"versions of what NVIDIA's machines have none of, and a comment",
+     "ROCM used to build PyTorch: N/A\nROCM Version: Could not collect\nNeuron: Disabled\nModel name: AMD EPYC 9654\n"
+     "# docker pull rocm/vllm-dev\nvllm serve m\n",
+     "model=m@6 system=vllm@0"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},
@@ -834,6 +838,16 @@ static const struct {
      "f:1: 'MUSA_VISIBLE_DEVICES': machines of others than NVIDIA are not modelled"},
     {"sglang serve --model-path m\nUsing default MoE kernel config: E=8,N=7,device_name=MTT_S5000,dtype=fp8_w8a8.json",
      "f:2: 'device_name=MTT_': machines of others than NVIDIA are not modelled"},
+    {"ROCM used to build PyTorch: 6.2.41\nvllm serve m",
+     "f:1: 'ROCM used to build PyTorch ... : 6.': machines of others than NVIDIA are not modelled"},
+    {"vllm serve m\n\nGPU 0,1: AMD Instinct MI300X", "f:3: ': AMD Instinct': machines of others"},
+    {"LLM engine (v0.11.0) with config: model='a'\nINFO 12-03 01:26:14 rocm.py:30] x\n"
+     "LLM engine (v0.11.0) with config: model='m'\n",
+     "f:2: 'rocm.py:': machines of others than NVIDIA are not modelled"},
+    {"image: lmsysorg/sglang:v0.4.2-rocm620\nsglang serve --model-path m",
+     "f:1: '-rocm6': machines of others than NVIDIA are not modelled"},
+    {"VLLM_TARGET_DEVICE=cpu pip install .\nvllm serve m",
+     "f:1: 'VLLM_TARGET_DEVICE=cpu': machines"},
     {"docker run --device=/dev/kfd -v /m:/m x vllm serve m",
      "f:1: a GPU of another maker is not modelled"},
     {"vllm serve m\nINFO vLLM API server version 0.11.2+gfx906",
