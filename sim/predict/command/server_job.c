@@ -185,16 +185,13 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
         said->line = here > 0 && here < sees ? job->line[i] : said->line;
         sees = here > 0 ? fmin(sees, here) : sees;
     }
-    if ((double)tensor > sees) {
-        error_expect(server_text_refuse(said,
-                                        "the server is on %u GPUs of a machine, and sees %.0f",
-                                        (unsigned)tensor, sees),
+    bool split = (double)tensor > sees, ray = job->line[JOB_RAY_GPUS] > 0;
+    if (split || (!ray && (double)all > nodes * sees)) {
+        error_expect(server_text_refuse(said, "the server is on %u GPUs%s, and sees %.0f",
+                                        (unsigned)(split ? tensor : all),
+                                        split ? " of a machine" : "", split ? sees : nodes * sees),
                      "--set tensor_parallel=N, or the text without that limit");
-    } else if (job->line[JOB_RAY_GPUS] == 0 && (double)all > nodes * sees) {
-        error_expect(server_text_refuse(said, "the server is on %u GPUs, and sees %.0f",
-                                        (unsigned)all, nodes * sees),
-                     "the server as it runs, or the text without that limit");
-    } else if (ranks * stages > 1 && (nodes > 1 || job->line[JOB_RAY_GPUS] > 0)) {
+    } else if (ranks * stages > 1 && (nodes > 1 || ray)) {
         server_text_pass(said, "machines", "what they exchange is computed as if they were one");
     }
 }

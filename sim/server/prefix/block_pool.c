@@ -277,17 +277,6 @@ void block_store_destroy(struct block_store *store)
     free(store);
 }
 
-void block_store_hold(struct block_store *store, uint32_t id)
-{
-    assert(store->policy == NULL);
-    block_pool_refer(store->pool, id);
-}
-
-void block_store_let_go(struct block_store *store, uint32_t id, bool back)
-{
-    block_pool_release(store->pool, id, back);
-}
-
 /* Let the policy see a block. Did it take it? */
 static bool block_store_access(struct block_store *store, uint32_t id)
 {

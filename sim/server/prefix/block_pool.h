@@ -213,10 +213,6 @@ struct piece_span block_store_offer(struct block_store *store, struct piece_span
 /* A piece that it has counts as used. */
 void block_store_touch(struct block_store *store, uint32_t id, bool back);
 
-/* Hold a piece that it has, and let it go again; a piece can be held several times. */
-void block_store_hold(struct block_store *store, uint32_t id);
-void block_store_let_go(struct block_store *store, uint32_t id, bool back);
-
 /* The tier's blocks. Under a policy all of them are known and idle; without eviction each has one
  * reference that is never removed. */
 struct block_census block_store_census(const struct block_store *store);
