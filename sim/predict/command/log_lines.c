@@ -89,11 +89,6 @@ static bool next_text_line(const struct server_text *said, struct text_line *at)
     return *line != '\0';
 }
 
-static bool has_room(const struct text_line *at, size_t width)
-{
-    return at->columns + 1 + strcspn(at->next, " \n") <= width;
-}
-
 char *log_unwrapped(const struct server_text *said, char *text)
 {
     size_t width = 0, full = 0, breaks = 0, roomy = 0, ends = 0;
@@ -103,7 +98,7 @@ char *log_unwrapped(const struct server_text *said, char *text)
     }
     for (at = (struct text_line){.next = text}; next_text_line(said, &at);) {
         breaks += at.more;
-        roomy += at.more && has_room(&at, width);
+        roomy += at.more && at.columns + 1 + strcspn(at.next, " \n") <= width;
         full += at.more && at.columns + 1 >= width;
     }
     /* At the width, in words, too; or where the next word had no room. */
@@ -123,7 +118,8 @@ char *log_unwrapped(const struct server_text *said, char *text)
             size_t size = (size_t)(at.line + at.length - at.unmarked);
             at.unmarked = has_mark(said, at.unmarked, size, false) ? NULL : at.next;
         }
-        bool cut = hard ? at.columns + 1 >= width : soft && !has_room(&at, width);
+        size_t needs = hard ? 0 : strcspn(at.next, " \n");
+        bool cut = hard ? at.columns + 1 >= width : soft && at.columns + 1 + needs > width;
         bool join = at.more && (cut || (list && at.unmarked == NULL));
         memcpy(to, at.line, at.length);
         to += at.length;

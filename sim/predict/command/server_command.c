@@ -141,23 +141,6 @@ static void take(struct server_text *said, const struct server_option *option, c
     }
 }
 
-/* Does an option that is read stand again, maybe by another name of its row? The last one counts. */
-static bool stands_again(const struct server_program *program, const struct server_option *option,
-                         const char *name, const char *rest)
-{
-    char word[WORD];
-    bool again = false;
-    while (!again && shell_word(&rest, word, sizeof word)) {
-        again = is_option(word) && (split_option(word), strcmp(word, name) == 0);
-        for (size_t i = 0; !again && i < program->option_count; i++) {
-            const struct server_option *other = &program->options[i];
-            again = other->value == option->value && other->sets == option->sets &&
-                    other->words == option->words && strcmp(word, other->name) == 0;
-        }
-    }
-    return again;
-}
-
 /* May the next word hold options: a variable, or the name of one without its dashes? */
 static bool may_be_options(const struct server_program *program, const char *rest)
 {
@@ -215,8 +198,16 @@ static void server_command_read_option(struct server_text *said, char *typed, co
             memcpy(value, next, sizeof value);
         }
     }
-    if (read && stands_again(said->program, option, word, *rest)) {
-        return;
+    /* One that stands again, maybe by another name of its row, counts there. */
+    for (const char *at = *rest; read && shell_word(&at, next, sizeof next);) {
+        bool named = is_option(next);
+        split_option(next);
+        const struct server_option *other = server_option_find(said->program, next);
+        bool row = other == option ||
+                   (other != NULL && other->also != NULL && other->also == option->also);
+        if (named && (row || strcmp(next, word) == 0)) {
+            return;
+        }
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);

@@ -169,27 +169,6 @@ void server_text_read_version(struct server_text *said, const char *line)
     }
 }
 
-/* Refuse a line of settings of another server than earlier ones: "docker compose logs" prints names
- * before lines ("NAME  | "), and so do "kubectl logs --prefix" ("[pod/NAME/CONTAINER] ") and stern
- * ("POD-NAME INFO"). */
-static void check_source(struct server_text *said, const char *line)
-{
-    char source[sizeof said->source] = "", next = '\0';
-    sscanf(line, "%63[^ \t|] %c", source, &next);
-    bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
-               strpbrk(source, "=:'\"(") == NULL &&
-               (isupper((unsigned char)next) || next == '(' || next == '[');
-    if (next != '|' && !pod && strncmp(source, "[pod/", 5) != 0) {
-        return;
-    }
-    if (said->source[0] == '\0') {
-        memcpy(said->source, source, sizeof source);
-    } else if (strcmp(said->source, source) != 0) {
-        error_expect(server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
-                     "the log of one server");
-    }
-}
-
 /* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3 pid=9)",
  * "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
@@ -274,7 +253,21 @@ static bool read_log(struct server_text *said, const char *line)
             }
             said->keys.whole =
                 said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
-            check_source(said, line);
+            /* "docker compose logs" prints names before lines ("NAME  | "), and so do "kubectl logs --prefix"
+             * ("[pod/NAME/CONTAINER] ") and stern ("POD-NAME INFO"). */
+            char source[sizeof said->source] = "", behind = '\0';
+            sscanf(line, "%63[^ \t|] %c", source, &behind);
+            bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
+                       strpbrk(source, "=:'\"(") == NULL &&
+                       (isupper((unsigned char)behind) || behind == '(' || behind == '[');
+            bool named = behind == '|' || pod || strncmp(source, "[pod/", 5) == 0;
+            if (named && said->source[0] == '\0') {
+                memcpy(said->source, source, sizeof source);
+            } else if (named && strcmp(said->source, source) != 0) {
+                error_expect(
+                    server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
+                    "the log of one server");
+            }
             read = true;
         }
     }
@@ -373,27 +366,6 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
-/* The end of the first line. A quote of a command, or a log's list, goes on in the next lines, unless none of
- * them closes it. */
-static char *line_end(const struct server_text *said, char *text)
-{
-    char *first = strchrnul(text, '\n'), *end = first;
-    for (int more = 0; more < MOST_WRAPPED; more++) {
-        char c = *end;
-        *end = '\0';
-        bool open = server_command_is_open(said, text) || log_settings_open(said, text, true);
-        *end = c;
-        if (!open) {
-            return end;
-        }
-        if (c == '\0') {
-            break;
-        }
-        end = strchrnul(end + 1, '\n');
-    }
-    return first;
-}
-
 /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
  * it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain ones again. */
 static void unwrap(const struct server_text *said, char *text)
@@ -420,7 +392,19 @@ static void unwrap(const struct server_text *said, char *text)
 static void server_text_read_lines(struct server_text *said, char *text)
 {
     while (*text != '\0') {
-        char *end = line_end(said, text), *next = end + (*end != '\0');
+        /* A quote of a command, or a log's list, goes on in the next lines, unless none of them closes it. */
+        char *first = strchrnul(text, '\n'), *end = first;
+        bool open = true;
+        for (int more = 0; open && more < MOST_WRAPPED; more++) {
+            char c = *end;
+            *end = '\0';
+            open = server_command_is_open(said, text) || log_settings_open(said, text, true);
+            *end = c;
+            more = c == '\0' ? MOST_WRAPPED : more;
+            end = open && c != '\0' ? strchrnul(end + 1, '\n') : end;
+        }
+        end = open ? first : end;
+        char *next = end + (*end != '\0');
         *end = '\0';
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
