@@ -61,39 +61,28 @@ static char *interpolated(const char *text, bool service, bool escaped)
     return out != NULL && fclose(out) == 0 ? made : NULL;
 }
 
-/* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space. */
-static void write_text(const char *text, FILE *out)
-{
-    bool shell = strstr(text, "sh -") != NULL;
-    for (char quote = '\0'; *text != '\0'; text++) {
-        bool escapes = *text == '\\' && text[1] != '\0' && quote != '\'';
-        bool opens = quote == '\0' && (*text == '"' || *text == '\'');
-        quote = opens ? *text : *text == quote ? '\0' : quote;
-        bool plain = (quote == '\0' && strchr("\n#", *text) != NULL) || (*text == '$' && !shell);
-        fputs(plain ? "\\" : "", out); /* nor a comment */
-        fwrite(text, 1, 1 + escapes, out);
-        text += escapes;
-    }
-}
-
 static void write_word(const struct node *word, bool quoted, struct container_command *command)
 {
-    char *text = interpolated(word->text, command->service, !quoted);
+    char *made = interpolated(word->text, command->service, !quoted), quote = '\0';
+    const char *text = made != NULL ? made : word->text;
     bool block = !quoted && !command->script && strchr(word->text, '\n') != NULL;
+    bool shell = command->script || strstr(text, "sh -") != NULL;
     for (; command->line < word->line + block; command->line++) {
         fputs("\\\n", command->out);
     }
     fputc(command->script ? ';' : ' ', command->out);
-    if (text == NULL) {
-        fputs(word->text, command->out);
-    } else if (quoted) {
+    if (quoted) {
         quote_write(QUOTE_SHELL, text, command->out);
-    } else if (!command->script) {
-        write_text(text, command->out);
-    } else {
-        fputs(text, command->out);
     }
-    free(text);
+    /* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space, and there
+     * are no comments. */
+    for (const char *from = text; !quoted && *from != '\0'; from = text) {
+        bool white = quote == '\0' && strchr("\n#", *from) != NULL && !command->script;
+        shell_step(&text, &quote);
+        fprintf(command->out, "%s%.*s", white || (*from == '$' && !shell) ? "\\" : "",
+                (int)(text - from), from);
+    }
+    free(made);
 }
 
 /* What a shell is given behind -c is a text of its own, and so is a command that is no list. */
@@ -112,11 +101,13 @@ static void write_words(const struct node *words, struct container_command *comm
     }
 }
 
-static void write_setting(const char *name, const char *value, FILE *out)
+static void write_setting(const char *name, const char *value, bool service, FILE *out)
 {
-    fprintf(out, "%s=", name);
-    quote_write(QUOTE_SHELL, value, out);
+    char *made = interpolated(value, service, false);
+    fprintf(out, "%s%s", name, name[0] != '\0' ? "=" : "");
+    quote_write(QUOTE_SHELL, made != NULL ? made : value, out);
     fputc(' ', out);
+    free(made);
 }
 
 /* NAME=value of a list of texts, of a map, or of maps with `name` and `value`, which may stand elsewhere. */
@@ -125,19 +116,13 @@ static void write_environment(const struct node *all, bool service, FILE *out)
     for (size_t i = 0; all != NULL && i < all->count; i++) {
         const struct node *one = all->children[i], *name = node_get(one, "name");
         const struct node *value = one->kind == NODE_MAP ? node_get(one, "value") : one;
-        const char *text = value != NULL ? value->text : "$(valueFrom)";
-        if (value != NULL ? value->kind != NODE_SCALAR : node_get(one, "valueFrom") == NULL) {
-            continue;
+        bool named = name != NULL && name->kind == NODE_SCALAR;
+        if (value != NULL ? value->kind == NODE_SCALAR : node_get(one, "valueFrom") != NULL) {
+            write_setting(named              ? name->text
+                          : one->key != NULL ? one->key
+                                             : "",
+                          value != NULL ? value->text : "$(valueFrom)", service, out);
         }
-        if (name != NULL && name->kind == NODE_SCALAR) {
-            fprintf(out, "%s=", name->text);
-        } else if (one->key != NULL) {
-            fprintf(out, "%s=", one->key);
-        }
-        char *made = interpolated(text, service, false);
-        quote_write(QUOTE_SHELL, made != NULL ? made : text, out);
-        free(made);
-        fputc(' ', out);
     }
 }
 
@@ -152,7 +137,7 @@ static void write_limits(const struct node *map, FILE *out)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         found = limits[i][0] != NULL ? node_find(map, limits[i][0]) : map;
         if ((found = node_get(found, limits[i][1])) != NULL && found->kind == NODE_SCALAR) {
-            write_setting(limits[i][2], found->text, out);
+            write_setting(limits[i][2], found->text, false, out);
         }
     }
     devices = devices != NULL ? devices : node_get(map, "gpus");
@@ -215,7 +200,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     const char *named = image != NULL ? image->text : ""; /* or built here */
     char *of = interpolated(named, service, false);
     const char *tagged = of != NULL ? of : named;
-    write_setting("image", tagged, written.out);
+    write_setting("image", tagged, false, written.out);
     write_limits(map, written.out);
     write_environment(node_stated(map, "environment"), service, written.out);
     write_environment(node_stated(map, "env"), service, written.out);
