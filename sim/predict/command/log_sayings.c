@@ -32,7 +32,7 @@ static int add_all(const struct server_program *of, const struct node *list, enu
 }
 
 /* Comments, and prompts of requests, say nothing of a machine. */
-static void note_machine(struct server_text *said, const struct server_saying *of, const char *line,
+static void keep_machine(struct server_text *said, const struct server_saying *of, const char *line,
                          int number)
 {
     static const char request[] = "Received request";
@@ -73,7 +73,7 @@ void log_sayings_find(struct server_text *said, const char *text)
         for (int i = first[pair(at)]; i >= 0; i = next[i]) {
             bool here = !seen[i] && strncmp(at, all[i].text, all[i].head) == 0;
             if (here && all[i].kind == SAYING_MACHINE) {
-                note_machine(said, &all[i], line, number);
+                keep_machine(said, &all[i], line, number);
             } else {
                 seen[i] = seen[i] || here;
             }
