@@ -31,12 +31,6 @@ static uint64_t own_blocks(const struct block_numbers *numbers, size_t index)
     return tokens / numbers->of.block_tokens - shared_blocks(numbers, index);
 }
 
-uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, uint64_t blocks)
-{
-    uint64_t shared = shared_blocks(numbers, index);
-    return numbers->of.runs && shared < blocks ? shared : blocks;
-}
-
 /* The chunk that tells the block from others. */
 static uint32_t block_chunk(const struct block_numbers *numbers, const uint32_t *chunks,
                             uint64_t block)
@@ -59,7 +53,7 @@ static uint32_t block_row(const struct block_numbers *numbers, size_t index, uin
     const uint32_t *chunks = request_chunks(numbers->of.requests, request);
     bool shared = block < shared_blocks(numbers, index);
     return (shared ? numbers->first_shared[block_chunk(numbers, chunks, block)]
-                   : numbers->own[index]) -
+                   : numbers->own[index].row) -
            1;
 }
 
@@ -71,6 +65,10 @@ const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_
     while (at < to) {
         uint32_t id = block_row(numbers, index, at);
         uint64_t end = at + numbers->pieces[id].blocks;
+        if (at == shared && from >= shared + numbers->own[index].from) {
+            id = numbers->own[index].mark;
+            at += numbers->own[index].from;
+        }
         at = end <= from ? end : at;
         for (const struct block_piece *piece; at < end && at < to; id = piece->next) {
             piece = &numbers->pieces[id];
@@ -93,7 +91,8 @@ const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_
 /* If there is no memory to note it, it is not given anew. */
 static void push_number(struct number_list *list, uint32_t number)
 {
-    if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+    if (list->count < list->capacity || /* no error is cleared that nobody reads */
+        array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
                       ERROR_UNSEEN)) {
         list->items[list->count++] = number;
     }
@@ -156,12 +155,12 @@ uint32_t piece_span_next(struct block_numbers *numbers, struct piece_span *span,
     return id;
 }
 
-/* Join the pieces of a row that are alike. */
-static void join_row(struct block_numbers *numbers, uint32_t id)
+/* Join the pieces of a row that are alike, from the marked one on, and mark the last one but one. */
+static void join_row(struct block_numbers *numbers, struct row_mark *row)
 {
     struct block_piece *pieces = numbers->pieces;
-    uint32_t blocks = pieces[id].blocks;
-    for (uint32_t at = 0; !numbers->of.single && at + pieces[id].count < blocks;) {
+    uint32_t at = row->from, id = row->mark, end = pieces[row->row - 1].blocks;
+    while (!numbers->of.single && at + pieces[id].count < end) {
         uint32_t next = pieces[id].next;
         if (pieces[id].copies + pieces[next].copies == 0 &&
             numbers->tiers->join(id, next, numbers->context)) {
@@ -169,6 +168,8 @@ static void join_row(struct block_numbers *numbers, uint32_t id)
             pieces[id].next = pieces[next].next;
             push_number(&numbers->spare, next);
         } else {
+            row->mark = id;
+            row->from = at;
             at += pieces[id].count;
             id = next;
         }
@@ -197,8 +198,8 @@ static uint64_t all_numbers(const struct block_numbers *numbers)
         const struct request *request = &of->requests->all[i];
         if (of->server_of == NULL || of->server_of[i] == of->server) {
             const uint32_t *chunks = request_chunks(of->requests, request);
-            own += of->runs ? 0 : own_blocks(numbers, i);
-            for (uint32_t j = 0; j < request->chunks; j++) {
+            own += own_blocks(numbers, i);
+            for (uint32_t j = 0; j < request->chunks && shared < all; j++) {
                 shared += chunk_numbers(numbers, chunks[j]);
             }
         }
@@ -220,6 +221,7 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
     numbers->blocks_per_chunk = chunk_tokens / tokens;
     numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
     uint64_t most = all_numbers(numbers);
+    most = of->recycled && most >= UINT32_MAX ? UINT32_MAX - 1 : most; /* no memory holds so many */
     numbers->most = most > 0 ? (uint32_t)most : 1;
     if (most >= UINT32_MAX) {
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
@@ -368,20 +370,22 @@ void block_numbers_give(struct block_numbers *numbers, size_t index)
             number_row(numbers, chunks, at, shared - at);
         } else {
             divide_row(numbers, *row - 1, chunks, at, shared - at);
-            join_row(numbers, *row - 1);
+            join_row(numbers, &(struct row_mark){.row = *row, .mark = *row - 1});
         }
         at += numbers->pieces[*row - 1].blocks;
     }
-    if (own > 0 && !numbers->of.runs && numbers->own[index] == 0) {
-        numbers->own[index] = 1 + make_row(numbers, 0, (uint32_t)own);
+    struct row_mark *mark = &numbers->own[index];
+    if (own > 0) {
+        uint32_t row = mark->row > 0 ? mark->row - 1 : make_row(numbers, 0, (uint32_t)own);
+        *mark = (struct row_mark){.row = row + 1, .mark = row};
+        join_row(numbers, mark);
     }
-    block_numbers_join(numbers, index);
 }
 
 void block_numbers_join(struct block_numbers *numbers, size_t index)
 {
-    if (numbers->own[index] > 0) {
-        join_row(numbers, numbers->own[index] - 1);
+    if (numbers->own[index].row > 0) {
+        join_row(numbers, &numbers->own[index]);
     }
 }
 
@@ -397,8 +401,8 @@ void block_numbers_use(struct block_numbers *numbers, size_t index, int change)
 
 void block_numbers_leave(struct block_numbers *numbers, size_t index)
 {
-    if (numbers->of.recycled && numbers->own[index] > 0) {
-        push_number(&numbers->left, numbers->own[index] - 1);
-        numbers->own[index] = 0;
+    if (numbers->of.recycled && numbers->own[index].row > 0) {
+        push_number(&numbers->left, numbers->own[index].row - 1);
+        numbers->own[index] = (struct row_mark){.row = 0};
     }
 }

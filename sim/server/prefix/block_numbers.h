@@ -12,8 +12,7 @@
  *
  * Numbers can be recycled: those of rows whose blocks are in no tier are given anew, if no request needs them
  * that has begun and not ended. There are then never many more than the tiers have pieces.
- *
- * With one tier own blocks get no numbers: they are a run of the pool (block_pool.h). */
+ */
 #pragma once
 
 #include "server/requests/requests.h"
@@ -22,12 +21,17 @@
 struct block_owners {
     const struct requests *requests; /* borrowed */
     uint32_t block_tokens;
-    bool runs;                 /* own blocks are runs */
-    bool recycled;             /* so are numbers of own blocks, */
+    bool recycled;             /* numbers of own blocks are given anew, */
     bool chunks_recycled;      /* and those of chunks */
     bool single;               /* each piece is one block */
     const uint32_t *server_of; /* [requests->count], borrowed; NULL: all requests may begin */
     uint32_t server;           /* else those with this server */
+};
+
+/* The row of a request's own blocks, and 1; 0: none yet, or not any more. Behind its block `from`, with which piece
+ * `mark` begins, it was written last: only there do its pieces change while it runs. */
+struct row_mark {
+    uint32_t row, mark, from;
 };
 
 struct number_list {
@@ -62,7 +66,7 @@ struct block_numbers {
     uint32_t blocks_per_chunk, chunks_per_block; /* one is a multiple of the other; rounded down */
     uint32_t most;                               /* numbers are below it */
     struct block_piece *pieces;                  /* by number, owned */
-    uint32_t *own; /* by request: the row of its own blocks, and 1; 0: none yet, or not any more */
+    struct row_mark *own;                        /* by request, owned */
     uint32_t *first_shared;    /* by chunk: the row that begins with it, and 1; 0: none; owned */
     struct piece_span *listed; /* scratch of block_numbers_list(), owned */
     uint32_t next, limit; /* the next number, and when to look for those that can be given anew */
@@ -76,9 +80,6 @@ struct block_numbers {
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
                         struct error *why);
 void block_numbers_release(struct block_numbers *numbers); /* a zeroed struct is fine */
-
-/* The number of request `index`'s first blocks, up to `blocks`, that have numbers. */
-uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, uint64_t blocks);
 
 /* The pieces of request `index`, which has begun, with exactly its blocks from `from` up to `to`: a list of spans
  * of one piece each, which the next call overwrites. */
@@ -99,7 +100,7 @@ uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t 
 /* Number the blocks of a request that begins, and join its pieces that are alike. */
 void block_numbers_give(struct block_numbers *numbers, size_t index);
 
-/* Join its own pieces that are alike. */
+/* Some of its own blocks were written: join pieces of them that are alike. */
 void block_numbers_join(struct block_numbers *numbers, size_t index);
 
 /* The request has begun (1), or ends or is preempted (-1): it needs the numbers of its chunks. */

@@ -3,25 +3,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* The known blocks of a run: the first have a reference, the others are idle, in up to two places.
- * The lower ones are in place `low`, the higher ones, which have been idle longer, in the other. */
-struct block_pool_run {
-    uint32_t held, idle[2];
-    uint32_t low;
-};
-
 void block_pool_destroy(struct block_pool *pool)
 {
     if (pool == NULL) {
         return;
     }
     array_sparse_free(pool->places);
-    array_sparse_free(pool->runs);
     free(pool);
 }
 
-struct block_pool *block_pool_create(struct block_numbers *numbers, uint32_t runs,
-                                     uint64_t capacity,
+struct block_pool *block_pool_create(struct block_numbers *numbers, uint64_t capacity,
                                      void (*on_evict)(uint32_t id, bool back, void *context),
                                      void *context, struct error *why)
 {
@@ -37,81 +28,13 @@ struct block_pool *block_pool_create(struct block_numbers *numbers, uint32_t run
         .on_evict = on_evict,
         .context = context,
     };
-    size_t count = (size_t)ids + 1 + 2 * (size_t)runs;
-    if ((pool->runs = array_sparse(runs, sizeof *pool->runs, why)) == NULL ||
-        (pool->places = array_sparse(count, sizeof *pool->places, why)) == NULL) {
+    pool->places = array_sparse((size_t)ids + 1, sizeof *pool->places, why);
+    if (pool->places == NULL) {
         block_pool_destroy(pool);
         return NULL;
     }
     pool->places[ids].next = pool->places[ids].last = ids;
     return pool;
-}
-
-/* ---- runs ----------------------------------------------------------------------------- */
-
-static uint32_t block_pool_place_of(const struct block_pool *pool, uint32_t run, uint32_t which)
-{
-    return pool->ids + 1 + 2 * run + which;
-}
-
-/* At most `most` idle blocks of a place of the run are idle no more. Returns how many. */
-static uint64_t leave_place(struct block_pool *pool, uint32_t run, uint32_t which, uint64_t most)
-{
-    uint32_t *idle = &pool->runs[run].idle[which];
-    uint64_t count = most < *idle ? most : *idle;
-    *idle -= (uint32_t)count;
-    pool->census.idle -= count;
-    if (count > 0 && *idle == 0) {
-        block_pool_unlink(pool, block_pool_place_of(pool, run, which));
-    }
-    return count;
-}
-
-uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run)
-{
-    const struct block_pool_run *of = &pool->runs[run];
-    return (uint64_t)of->held + of->idle[0] + of->idle[1];
-}
-
-/* The next `count` blocks of the run have a reference. Returns how many of them were idle. */
-static uint64_t hold_run(struct block_pool *pool, uint32_t run, uint64_t count)
-{
-    struct block_pool_run *of = &pool->runs[run];
-    uint64_t idle = leave_place(pool, run, of->low, count);
-    idle += leave_place(pool, run, 1 - of->low, count - idle);
-    of->held += (uint32_t)count;
-    pool->census.references += count;
-    pool->first_uses += count;
-    return idle;
-}
-
-void block_pool_run_refer(struct block_pool *pool, uint32_t run, uint64_t count)
-{
-    assert(count <= block_pool_run_known(pool, run) - pool->runs[run].held);
-    hold_run(pool, run, count);
-}
-
-void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count)
-{
-    uint64_t known = hold_run(pool, run, count);
-    pool->census.taken -= count;
-    pool->census.free += known;
-    pool->census.known += count - known;
-}
-
-void block_pool_run_release(struct block_pool *pool, uint32_t run)
-{
-    struct block_pool_run *of = &pool->runs[run];
-    if (of->held == 0) {
-        return;
-    }
-    of->low = of->idle[of->low] == 0 ? of->low : 1 - of->low;
-    assert(of->idle[of->low] == 0); /* see block_pool.h: one block at most stays idle */
-    of->idle[of->low] = of->held;
-    block_pool_append(pool, block_pool_place_of(pool, run, of->low));
-    pool->census.idle += of->held;
-    pool->census.references -= of->held;
-    of->held = 0;
 }
 
 /* ---- what owners do ------------------------------------------------------------------- */
@@ -120,26 +43,21 @@ void block_pool_take(struct block_pool *pool, uint64_t count)
 {
     assert(count <= block_pool_room(pool));
     while (pool->census.free < count) {
-        uint32_t oldest = pool->places[pool->ids].next, at = oldest - pool->ids - 1;
+        uint32_t oldest = pool->places[pool->ids].next, blocks = block_pool_count(pool, oldest);
         uint64_t evicted = count - pool->census.free;
-        bool back = oldest < pool->ids && pool->places[oldest].back;
-        if (oldest < pool->ids) {
-            uint32_t blocks = block_pool_count(pool, oldest);
-            if (evicted < blocks) {
-                uint32_t kept = back ? blocks - (uint32_t)evicted : (uint32_t)evicted;
-                uint32_t rest = block_numbers_cut(pool->numbers, oldest, kept);
-                oldest = back ? rest : oldest;
-            }
-            evicted = block_pool_count(pool, oldest);
-            block_pool_unlink(pool, oldest);
-            pool->census.idle -= evicted;
-            pool->places[oldest].references = BLOCK_UNKNOWN;
-        } else { /* a place of a run */
-            evicted = leave_place(pool, at / 2, at % 2, evicted);
+        bool back = pool->places[oldest].back;
+        if (evicted < blocks) {
+            uint64_t kept = back ? blocks - evicted : evicted;
+            uint32_t rest = block_numbers_cut(pool->numbers, oldest, (uint32_t)kept);
+            oldest = back ? rest : oldest;
         }
+        evicted = block_pool_count(pool, oldest);
+        block_pool_unlink(pool, oldest);
+        pool->places[oldest].references = BLOCK_UNKNOWN;
+        pool->census.idle -= evicted;
         pool->census.known -= evicted;
         pool->census.free += evicted;
-        if (oldest < pool->ids && pool->on_evict != NULL) {
+        if (pool->on_evict != NULL) {
             pool->on_evict(oldest, back, pool->context);
         }
     }
@@ -250,7 +168,7 @@ struct block_store *block_store_create(struct block_numbers *numbers, uint64_t c
     store->capacity = capacity;
     store->numbers = numbers;
     if (block_store_forgets(kind)) {
-        store->pool = block_pool_create(numbers, 0, capacity, on_evict, context, why);
+        store->pool = block_pool_create(numbers, capacity, on_evict, context, why);
     } else {
         const struct policy_env env = {.blocks = ids,
                                        .capacity = capacity < ids ? (uint32_t)capacity : ids,

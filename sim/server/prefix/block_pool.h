@@ -24,8 +24,7 @@ struct block_census {
 };
 
 /* Idle pieces (block_numbers.h) are a doubly linked list through places, one for each number. The piece that has
- * been idle longest is in front; place `ids` is the list's end. Behind it are two places for each run: its blocks
- * become idle together, so that a place in the list stands for many. `references` counts one more for a
+ * been idle longest is in front; place `ids` is the list's end. `references` counts one more for a
  * known block, so that a zeroed array holds none: memory of numbers that are never used is not touched. */
 enum { BLOCK_UNKNOWN = 0, BLOCK_KNOWN = 1 };
 
@@ -43,16 +42,14 @@ struct block_pool {
     uint64_t first_uses; /* how often a block got its first reference so far */
     uint32_t ids;
     struct block_numbers *numbers; /* borrowed */
-    struct block_place *places;    /* [ids + 1 + 2 * runs], owned */
-    struct block_pool_run *runs;   /* owned */
+    struct block_place *places;    /* [ids + 1] owned */
     void (*on_evict)(uint32_t id, bool back, void *context);
     void *context;
 };
 
-/* A pool of `capacity` free blocks; numbers of runs (below) are below `runs`. `on_evict` (or NULL) is called for
- * each known piece with a number that is evicted, with `back` from its last block on. NULL when memory is out. */
-struct block_pool *block_pool_create(struct block_numbers *numbers, uint32_t runs,
-                                     uint64_t capacity,
+/* A pool of `capacity` free blocks. `on_evict` (or NULL) is called for each known piece that is evicted, with `back`
+ * from its last block on. NULL when memory is out. */
+struct block_pool *block_pool_create(struct block_numbers *numbers, uint64_t capacity,
                                      void (*on_evict)(uint32_t id, bool back, void *context),
                                      void *context, struct error *why);
 void block_pool_destroy(struct block_pool *pool); /* NULL is fine */
@@ -146,26 +143,6 @@ void block_pool_name(struct block_pool *pool, uint32_t id);
 void block_pool_cut(struct block_pool *pool, uint32_t id, uint32_t rest);
 bool block_pool_joins(const struct block_pool *pool, uint32_t id, uint32_t rest);
 void block_pool_join(struct block_pool *pool, uint32_t id, uint32_t rest);
-
-/* ---- runs ---------------------------------------------------------------------------------
- *
- * The known blocks of one owner that nobody else can find have no numbers. They are a run: they
- * become known, and get or lose their reference, from the first on, and are evicted from the last
- * on. So a run of thousands of blocks costs as much as a block. */
-
-/* Known blocks of the run. */
-uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run);
-
-/* Add a reference to the first `count` known blocks of a run without any. All but one, at most, of
- * the blocks that it knew must get one. */
-void block_pool_run_refer(struct block_pool *pool, uint32_t run, uint64_t count);
-
-/* The next `count` taken blocks of the owner are full: they become known, with a reference. Those
- * that the run knows already do so in place of taken ones, which become free. */
-void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count);
-
-/* Remove the references of the run: its blocks are idle, the last one longest. */
-void block_pool_run_release(struct block_pool *pool, uint32_t run);
 
 /* The KV blocks of a tier below the GPU, under any cache policy or without eviction.
  *

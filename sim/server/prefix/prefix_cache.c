@@ -11,8 +11,8 @@
 /* The blocks of a request on the GPU: the first ones are full, the others taken. If the GPU retains
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
 struct holding {
-    uint64_t full, blocks;            /* full ones, and all */
-    uint64_t offered;                 /* those that were offered to tier 1 as they filled */
+    uint64_t full, blocks; /* full ones, and all */
+    uint64_t offered;      /* full ones when tier 1 was last offered some as they filled */
     uint64_t load[PREFIX_MOST_TIERS]; /* number of the last load from each tier that brings some of
                                          them; 0: none */
 };
@@ -191,21 +191,6 @@ static void found_add(const struct prefix_tiers *tiers, uint32_t id, uint32_t in
     }
 }
 
-/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are there. */
-static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t most,
-                      struct prefix_found *found)
-{
-    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    if (found->in[0] < numbered || numbered == most) {
-        return;
-    }
-    uint64_t known = block_pool_run_known(tiers->gpu, (uint32_t)index);
-    known = known < most - numbered ? known : most - numbered;
-    found->blocks += known;
-    found->in[0] += known;
-    found->idle += known;
-}
-
 /* The time that loading the found blocks saves, over computing them. */
 static double saved_ns(const struct prefix_options *options, const struct prefix_found *found)
 {
@@ -217,10 +202,9 @@ static double saved_ns(const struct prefix_options *options, const struct prefix
     return ns;
 }
 
-/* Of a request's first `most` blocks, with these pieces: in all tiers, below HBM in whole units. */
-static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
-                                               const struct piece_span *spans, size_t count,
-                                               uint64_t most)
+/* Of a request's first blocks, with these pieces: in all tiers, below HBM in whole units. */
+static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
+                                               const struct piece_span *spans, size_t count)
 {
     const struct prefix_options *options = tiers->options;
     uint64_t unit = options->unit_blocks;
@@ -251,12 +235,10 @@ static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
         found_add(tiers, id, below, spans[i].count, &found);
     }
     uint64_t below = whole.blocks - whole.in[0] - whole.in[1];
-    whole = below > 0 && below < options->least_blocks ? upper : whole;
-    count_run(tiers, index, most, &whole);
-    return whole;
+    return below > 0 && below < options->least_blocks ? upper : whole;
 }
 
-/* How many of these blocks somebody uses on the GPU. Nobody else uses blocks without numbers. */
+/* How many of these blocks somebody uses on the GPU. */
 static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const struct piece_span *spans,
                                   size_t count)
 {
@@ -274,15 +256,10 @@ static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const struct
 static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
                                const struct prefix_found *found)
 {
-    uint64_t numbered = block_numbers_count(tiers->numbers, index, found->blocks);
     uint64_t unit = tiers->options->unit_blocks, whole = found->blocks / unit * unit;
     size_t count;
-    if (found->blocks > numbered) {
-        block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
-    }
-    whole = whole < numbered ? whole : numbered;
     const struct piece_span *spans =
-        block_numbers_list(tiers->numbers, index, whole, numbered, &count);
+        block_numbers_list(tiers->numbers, index, whole, found->blocks, &count);
     while (count-- > 0) {
         prefix_tiers_use(tiers, spans[count].first);
     }
@@ -291,7 +268,7 @@ static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
         prefix_tiers_use(tiers, spans[i].first);
         prefix_tiers_touch(tiers, spans[i].first);
     }
-    spans = block_numbers_list(tiers->numbers, index, 0, numbered, &count);
+    spans = block_numbers_list(tiers->numbers, index, 0, found->blocks, &count);
     for (size_t i = tiers->count > 2 ? count : 0; i-- > 0;) {
         if (!block_pool_knows(tiers->gpu, spans[i].first)) {
             prefix_tiers_pass(tiers, spans[i]);
@@ -338,18 +315,17 @@ static uint64_t saved_blocks(const struct prefix_cache *cache, size_t index, uin
 static void save_filled(struct prefix_cache *cache, size_t index)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t saved =
-        offers(cache, PREFIX_WRITE_FILL) ? saved_blocks(cache, index, holding->full) : 0;
-    if (saved <= holding->offered) {
+    if (holding->full == holding->offered || !offers(cache, PREFIX_WRITE_FILL)) {
         return;
     }
     size_t count;
-    const struct piece_span *spans =
-        block_numbers_list(cache->numbers, index, holding->offered, saved, &count);
+    uint64_t from = saved_blocks(cache, index, holding->offered);
+    uint64_t to = saved_blocks(cache, index, holding->full);
+    const struct piece_span *spans = block_numbers_list(cache->numbers, index, from, to, &count);
     for (size_t i = 0; i < count; i++) {
         prefix_tiers_offer(&cache->tiers, 1, spans[i], false);
     }
-    holding->offered = saved;
+    holding->offered = holding->full;
 }
 
 /* The blocks found, now referred to and taken, are on the GPU; loads bring those that were not. */
@@ -357,7 +333,7 @@ static void bring_found(struct prefix_cache *cache, size_t index, const struct p
                         const struct holding *holding)
 {
     struct prefix_tiers *tiers = &cache->tiers;
-    uint64_t blocks = tiers->count > 1 ? found->blocks : 0; /* all have numbers */
+    uint64_t blocks = tiers->count > 1 ? found->blocks : 0;
     size_t count;
     const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, blocks, &count);
     for (size_t i = 0; i < count; i++) {
@@ -386,10 +362,9 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
         return false;
     }
     block_numbers_give(cache->numbers, index);
-    uint64_t numbered = block_numbers_count(cache->numbers, index, most);
     size_t count;
-    const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, numbered, &count);
-    struct prefix_found found = prefix_found_in_all(tiers, index, spans, count, most);
+    const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, most, &count);
+    struct prefix_found found = prefix_found_in_all(tiers, spans, count);
     uint64_t have = found.blocks * block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
@@ -418,20 +393,15 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
 static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
     size_t count;
     const struct piece_span *spans =
-        block_numbers_list(cache->numbers, index, holding->full, numbered, &count);
+        block_numbers_list(cache->numbers, index, holding->full, full, &count);
     for (size_t i = 0; i < count; i++) {
         prefix_tiers_name(&cache->tiers, spans[i].first, 0);
         prefix_tiers_count(&cache->tiers, spans[i].first);
         holding->full += spans[i].count;
     }
     block_numbers_join(cache->numbers, index);
-    if (holding->full < full) {
-        block_pool_run_name(cache->tiers.gpu, (uint32_t)index, full - holding->full);
-        holding->full = full;
-    }
 }
 
 void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
@@ -467,19 +437,14 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     bool saves = done && offers(cache, PREFIX_WRITE_FINISH);
     uint64_t whole = saved_blocks(cache, index, holding->full);
     uint64_t before = tiers->lower[1].counts.saved;
-    uint64_t numbered = block_numbers_count(cache->numbers, index, holding->full);
     size_t count;
-    if (numbered < holding->full) {
-        block_pool_run_release(tiers->gpu, (uint32_t)index);
-    }
     /* Blocks that were offered as they filled count as used once more, so that the beginning of a
      * request was used last, however much of it was found. */
-    whole = tiers->count > 1 ? whole : 0;
     const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, whole, &count);
     for (size_t i = count; offers(cache, PREFIX_WRITE_FILL) && i-- > 0;) {
         prefix_tiers_touch(tiers, spans[i].first);
     }
-    spans = block_numbers_list(cache->numbers, index, whole, numbered, &count);
+    spans = block_numbers_list(cache->numbers, index, whole, holding->full, &count);
     while (count-- > 0) {
         prefix_tiers_end(tiers, spans[count], false, before);
     }

@@ -122,7 +122,6 @@ struct block_owners prefix_tiers_owners(const struct prefix_options *options,
     return (struct block_owners){
         .requests = requests,
         .block_tokens = options->block_tokens,
-        .runs = options->recycles && options->gpu_keeps && options->lower_count == 0,
         .recycled = recycled,
         .chunks_recycled = recycled && !asks(options),
         .single = !forgets,
@@ -454,12 +453,10 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
 {
     const struct prefix_options *options = tiers->options;
     const struct block_numbers *numbers = tiers->numbers;
-    size_t runs = numbers->of.runs ? numbers->of.requests->count : 0;
     if (options->gpu_keeps && tiers->count > 1) {
         tiers->brought_by = array_sparse(numbers->most, sizeof *tiers->brought_by, why);
     }
-    tiers->gpu = block_pool_create(tiers->numbers, (uint32_t)runs, options->gpu_blocks,
-                                   on_pool_evict, tiers, why);
+    tiers->gpu = block_pool_create(tiers->numbers, options->gpu_blocks, on_pool_evict, tiers, why);
     return tiers->gpu != NULL &&
            (tiers->brought_by != NULL || !options->gpu_keeps || tiers->count == 1);
 }

@@ -76,8 +76,7 @@ struct prefix_tiers {
     bool failed;               /* memory was out */
 };
 
-/* Whose blocks get numbers, and which are recycled. Requests' own blocks are runs of the pool if numbers
- * may be recycled, so that nobody asks for those of ended requests, and no lower tier looks at single ones. */
+/* Whose blocks get numbers, and which are recycled. */
 struct block_owners prefix_tiers_owners(const struct prefix_options *options,
                                         const struct requests *requests);
 

@@ -1,4 +1,4 @@
-/* Runs of a pool of blocks: known, idle and evicted together. */
+/* Pieces of a pool of blocks: they are known, idle and evicted together, and cut and joined where need be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,76 +6,125 @@
 
 #include <cmocka.h>
 
+#include "unit/fixture/make_requests.h"
+
 #include "server/prefix/block_pool.h"
 
 static struct error why;
-static struct block_numbers numbers = {.most = 1};
+static struct requests requests;
+static struct block_numbers numbers;
+static struct block_pool *pool;
 
-static void check_census(const struct block_pool *pool, uint64_t idle, uint64_t known,
-                         uint64_t free_blocks)
+static bool is_gone(uint32_t id, void *context)
 {
-    struct block_census census = block_pool_census(pool);
-    assert_int_equal(census.idle, idle);
-    assert_int_equal(census.known, known);
-    assert_int_equal(census.free, free_blocks);
-    assert_int_equal(census.free + census.taken + census.known, census.capacity);
+    (void)context;
+    return !block_pool_knows(pool, id);
 }
 
-/* Take blocks for a run, and fill them. */
-static void fill(struct block_pool *pool, uint32_t run, uint64_t count)
+static void cut(uint32_t id, uint32_t rest, void *context)
 {
-    block_pool_take(pool, count);
-    block_pool_run_name(pool, run, count);
+    (void)context;
+    block_pool_cut(pool, id, rest);
 }
 
-static void a_run_loses_its_last_blocks_first(void **state)
+static bool join(uint32_t id, uint32_t rest, void *context)
 {
-    (void)state;
-    struct block_pool *pool = block_pool_create(&numbers, 2, 10, NULL, NULL, &why);
-    assert_non_null(pool);
-    fill(pool, 0, 4);
-    fill(pool, 1, 4);
-    block_pool_run_release(pool, 1);
-    block_pool_run_release(pool, 0);
-    check_census(pool, 8, 8, 2);
-    block_pool_take(pool, 5); /* two free ones, and three of the run that is idle longer */
-    assert_int_equal(block_pool_run_known(pool, 1), 1);
-    assert_int_equal(block_pool_run_known(pool, 0), 4);
-    block_pool_take(pool, 2);
-    assert_int_equal(block_pool_run_known(pool, 1), 0);
-    assert_int_equal(block_pool_run_known(pool, 0), 3);
-    check_census(pool, 3, 3, 0);
-    block_pool_destroy(pool);
-}
-
-/* A request that is preempted finds all its blocks but the last, whose tokens it computes again:
- * that block keeps its place among the idle ones, until the request fills it again. */
-static void the_block_that_is_left_stays_idle_longest(void **state)
-{
-    (void)state;
-    struct block_pool *pool = block_pool_create(&numbers, 1, 10, NULL, NULL, &why);
-    assert_non_null(pool);
-    fill(pool, 0, 4);
-    block_pool_run_release(pool, 0);
-    for (int i = 0; i < 3; i++) {
-        block_pool_run_refer(pool, 0, 3);
-        check_census(pool, 1, 4, 6);
-        block_pool_run_release(pool, 0);
-        check_census(pool, 4, 4, 6);
+    (void)context;
+    bool joins = block_pool_joins(pool, id, rest);
+    if (joins) {
+        block_pool_join(pool, id, rest);
     }
-    block_pool_run_refer(pool, 0, 3);
-    fill(pool, 0, 2); /* the block that was left, and a new one */
-    check_census(pool, 0, 5, 5);
-    assert_int_equal(block_pool_census(pool).references, 5);
-    assert_int_equal(pool->first_uses, 4 + 4 * 3 + 2);
+    return joins;
+}
+
+static const struct block_pieces tiers = {.gone = is_gone, .cut = cut, .join = join};
+
+/* Two requests of 16 blocks of a shared prompt, the second of which ends otherwise behind the eighth. */
+static void make_numbers(uint64_t capacity)
+{
+    requests = no_requests();
+    add_request(&requests, (const uint32_t[]){0, 1, 2, 3}, 4, CHUNK, 1);
+    add_request(&requests, (const uint32_t[]){0, 1, 4, 5}, 4, CHUNK, 1);
+    const struct block_owners of = {.requests = &requests, .block_tokens = BLOCK};
+    assert_true(block_numbers_init(&numbers, &of, &why));
+    numbers.tiers = &tiers;
+    pool = block_pool_create(&numbers, capacity, NULL, NULL, &why);
+    assert_non_null(pool);
+}
+
+static void check_pieces(size_t index, const char *counts)
+{
+    size_t count;
+    char text[64] = "";
+    const struct piece_span *spans = block_numbers_list(&numbers, index, 0, 16, &count);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %u", spans[i].count);
+    }
+    assert_string_equal(text + 1, counts);
+}
+
+static void fill(size_t index, uint64_t from, uint64_t to)
+{
+    size_t count;
+    block_pool_take(pool, to - from);
+    const struct piece_span *spans = block_numbers_list(&numbers, index, from, to, &count);
+    for (size_t i = 0; i < count; i++) {
+        block_pool_name(pool, spans[i].first);
+    }
+}
+
+static void release(size_t index, uint64_t to)
+{
+    size_t count;
+    const struct piece_span *spans = block_numbers_list(&numbers, index, 0, to, &count);
+    while (count-- > 0) {
+        block_pool_release(pool, spans[count].first, true);
+    }
+}
+
+static void a_piece_loses_its_last_blocks_first(void **state)
+{
+    (void)state;
+    make_numbers(20);
+    block_numbers_give(&numbers, 0);
+    check_pieces(0, "16");
+    fill(0, 0, 10);
+    fill(0, 10, 16);
+    check_pieces(0, "10 6");
+    release(0, 16);
+    block_numbers_give(&numbers, 0);
+    check_pieces(0, "16");
+    block_pool_take(pool, 9); /* four free ones, and five of the piece */
+    check_pieces(0, "11 5");
+    assert_int_equal(block_pool_census(pool).known, 11);
+    assert_int_equal(block_pool_census(pool).idle, 11);
     block_pool_destroy(pool);
+    block_numbers_release(&numbers);
+}
+
+static void a_row_ends_where_another_prompt_differs(void **state)
+{
+    (void)state;
+    make_numbers(40);
+    block_numbers_give(&numbers, 0);
+    fill(0, 0, 16);
+    block_numbers_give(&numbers, 1);
+    check_pieces(0, "8 8");
+    check_pieces(1, "8 8");
+    fill(1, 0, 16); /* the first half is known */
+    assert_int_equal(block_pool_census(pool).known, 24);
+    assert_int_equal(block_pool_census(pool).references, 32);
+    release(0, 16);
+    assert_int_equal(block_pool_census(pool).idle, 8);
+    block_pool_destroy(pool);
+    block_numbers_release(&numbers);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_run_loses_its_last_blocks_first),
-        cmocka_unit_test(the_block_that_is_left_stays_idle_longest),
+        cmocka_unit_test(a_piece_loses_its_last_blocks_first),
+        cmocka_unit_test(a_row_ends_where_another_prompt_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
