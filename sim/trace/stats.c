@@ -30,9 +30,6 @@ const struct trace_figure_kind trace_figures[TRACE_FIGURES] = {
     [TRACE_ASKED_MASS] = {"asked_mass", "attention mass of the retrieval's units and the window"},
 };
 
-typedef bool trace_reader(const struct trace *trace, uint32_t sequence, uint32_t tile,
-                          uint32_t layer, struct trace_frame *frame, struct error *why);
-
 struct mean {
     double sum;
     uint64_t count;
@@ -207,7 +204,6 @@ static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *con
     const struct trace_stats_measurement *all = context;
     const struct trace_header *header = all->header;
     struct trace_stats_scratch *scratch = &all->scratch[thread];
-    trace_reader *read = all->with_demands ? trace_read : trace_read_queries;
     memset(scratch->means, 0, header->kv_heads * sizeof *scratch->means);
     for (uint32_t sequence = 0; sequence < header->sequences; sequence++) {
         if (all->with_demands) {
@@ -215,7 +211,8 @@ static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *con
                    (size_t)header->kv_heads * header->units * sizeof *scratch->wanted);
         }
         for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
-            if (!read(all->trace, sequence, tile, layer, &scratch->frame, why) ||
+            if (!trace_read_frame(all->trace, sequence, tile, layer, all->with_demands,
+                                  &scratch->frame, why) ||
                 (all->with_demands && !add_demands(all, scratch, why))) {
                 return false;
             }

@@ -89,21 +89,6 @@ static bool write_section(struct report *report, const char *title, struct error
 
 /* ---- question and answer ---- */
 
-/* The sentences of the answer's verdict. */
-static void report_write_verdict(const struct report *report)
-{
-    const struct frame *verdict = report->answer->verdict;
-    fputs("<dl class=\"answer\">\n", report->out);
-    for (uint32_t i = 0; i < verdict->column_count; i++) {
-        if (verdict->columns[i].title != NULL && verdict->cells[i].set &&
-            verdict->cells[i].text != NULL) {
-            html_print(report->out, "<dt>%s</dt><dd>%s</dd>\n", verdict->columns[i].title,
-                       verdict->cells[i].text);
-        }
-    }
-    fputs("</dl>\n", report->out);
-}
-
 /* Below the question: the verdict that was asked for, the number of runs without a result, and the note on the
  * programs. */
 static bool write_heading(struct report *report, const char *unused, struct error *why)
@@ -111,8 +96,16 @@ static bool write_heading(struct report *report, const char *unused, struct erro
     const char *missing = report_table_text(&report->headings[report->heading], 0, "missing");
     (void)unused;
     (void)why;
-    if (report->answer != NULL) {
-        report_write_verdict(report);
+    const struct frame *verdict = report->answer != NULL ? report->answer->verdict : NULL;
+    if (verdict != NULL) {
+        fputs("<dl class=\"answer\">\n", report->out);
+        for (uint32_t i = 0; i < verdict->column_count; i++) {
+            const char *title = verdict->columns[i].title, *text = verdict->cells[i].text;
+            if (title != NULL && verdict->cells[i].set && text != NULL) {
+                html_print(report->out, "<dt>%s</dt><dd>%s</dd>\n", title, text);
+            }
+        }
+        fputs("</dl>\n", report->out);
     }
     html_print(report->out, *missing != '\0' ? "<p>%s</p>\n" : "", missing);
     html_print(report->out, report->note[0] != '\0' ? "<p>Note: %s.</p>\n" : "", report->note);
@@ -297,28 +290,23 @@ static bool write_page(struct report *report, struct error *why)
     return ok;
 }
 
-/* The subject of the database is that of the first heading that has rows. */
-static bool read_headings(struct report *report, struct error *why)
+static bool report_write(struct report *report, struct error *why)
 {
+    struct output output = {.file = NULL};
     bool ok = true;
-    report->heading = HEADINGS;
+    report->heading = HEADINGS; /* the first that has rows */
     for (size_t i = HEADINGS; ok && i > 0; i--) {
         struct report_table *table = &report->headings[i - 1];
         ok = report_table_read(report->store, headings[i - 1].begin, headings[i - 1].name, false,
                                table, why);
         report->heading = ok && report_table_rows(table) > 0 ? i - 1 : report->heading;
     }
-    return ok && (report->heading < HEADINGS ||
-                  error_set(why, report->database, 0,
-                            "holds no runs, miss curves or validations to report"));
-}
-
-static bool report_write(struct report *report, struct error *why)
-{
-    struct output output = {.file = NULL};
-    bool ok = read_headings(report, why) &&
-              report_table_read(report->store, OF_STUDIED, "best", false, &report->best, why) &&
-              output_open(report->path, &output, why);
+    ok = ok &&
+         (report->heading < HEADINGS ||
+          error_set(why, report->database, 0,
+                    "holds no runs, miss curves or validations to report")) &&
+         report_table_read(report->store, OF_STUDIED, "best", false, &report->best, why) &&
+         output_open(report->path, &output, why);
     bool opened = ok;
     if (opened) {
         report->out = output.file;

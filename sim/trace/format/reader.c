@@ -107,9 +107,8 @@ static bool read_stored(const struct trace *trace, uint64_t number, struct trace
            frame_blame(frame, trace->path, 0, offset, why);
 }
 
-static bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile,
-                             uint32_t layer, bool with_rows, struct trace_frame *frame,
-                             struct error *why)
+bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                      bool with_rows, struct trace_frame *frame, struct error *why)
 {
     const struct trace_header *header = &trace->header;
     if (sequence >= header->sequences || tile >= trace_tiles(header) ||
@@ -131,12 +130,6 @@ bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uin
                 struct trace_frame *frame, struct error *why)
 {
     return trace_read_frame(trace, sequence, tile, layer, true, frame, why);
-}
-
-bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
-                        struct trace_frame *frame, struct error *why)
-{
-    return trace_read_frame(trace, sequence, tile, layer, false, frame, why);
 }
 
 /* Layers are verified in parallel; sums of integers do not depend on the order. */

@@ -117,10 +117,10 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                 struct trace_frame *frame, struct error *why);
 
-/* The same for callers that use only queries: in a generated trace the rows are not made, and their
- * contents are undefined. */
-bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
-                        struct trace_frame *frame, struct error *why);
+/* The same. Without rows, for callers that use only queries, a generated trace makes none, and
+ * their contents are undefined. */
+bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
+                      bool with_rows, struct trace_frame *frame, struct error *why);
 
 /* Verify a trace: read every frame once, and count its contents. */
 struct trace_summary {

@@ -299,7 +299,7 @@ static void queries_are_the_same_without_rows(void **state)
     whole = (struct trace_frame){0};
     queries = (struct trace_frame){0};
     make_check(trace_read(trace, 0, 1, 1, &whole, &why) &&
-                   trace_read_queries(trace, 0, 1, 1, &queries, &why),
+                   trace_read_frame(trace, 0, 1, 1, false, &queries, &why),
                &why);
     assert_memory_equal(whole.query, queries.query, 4 * 4 * 64);
     assert_memory_equal(whole.scale, queries.scale, 4 * 4 * sizeof *whole.scale);
