@@ -237,29 +237,6 @@ static const char *open_quote(const char *at, const char *end)
     return open;
 }
 
-/* Refuse a variable that is set as other shells and languages do, which is not read: "set -x NAME 80",
- * "setenv NAME 80", "$env:NAME = 80", os.environ["NAME"] = "80", NAME = "80". `rest` stands behind the word. */
-static void check_foreign(struct server_text *said, const char *line, const char *word,
-                          const char *rest)
-{
-    static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    const char *name = word + strcspn(word, letters + 11);
-    bool sets = strncmp(line, "set -", 5) == 0 || strncmp(line, "setenv ", 7) == 0 ||
-                strncmp(line, "read ", 5) == 0;
-    if (*name == '\0' ||
-        !(sets || strstr(word, "env") != NULL || rest[strspn(rest, " \t")] == '=')) {
-        return;
-    }
-    const struct server_program *ignored;
-    char plain[64];
-    snprintf(plain, sizeof plain, "%.*s", (int)strspn(name, letters), name);
-    const struct server_option *option = server_option_of_any(said->programs, plain, &ignored);
-    if (option != NULL && option->value != SERVER_VALUE_NONE) {
-        error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", plain),
-                     "%s=VALUE, as a shell has it", plain);
-    }
-}
-
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
 static void read_variables(struct server_text *said, const char *line, size_t length)
@@ -304,8 +281,7 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
         }
         if (value == NULL || strncmp(word, "$env:", 5) == 0 || strstr(word, "environ[") != NULL) {
-            check_foreign(said, line + strspn(line, " \t"), word, at);
-            continue;
+            continue; /* as other shells and languages do: stray_settings.c finds it */
         }
         if (strncmp(word, "${", 2) == 0 && value[-1] == ':') { /* ": ${NAME:=value}" */
             name = word + 2;
@@ -316,6 +292,9 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             isupper((unsigned char)name[0]) /* as names of variables are */
                 ? server_option_of_any(said->programs, name, &said->program)
                 : NULL;
+        if (option != NULL) {
+            text_append(said->taken, sizeof said->taken, " %s ", name);
+        }
         if (option != NULL && strchr(blocks.open, 't') != NULL) {
             error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
                          "the lines that run");
@@ -347,7 +326,9 @@ void server_command_read_variables(struct server_text *said, const char *line)
     }
     /* "[gpu_worker.py:490] ... To try it now, set NAME=1": a log advises, and sets nothing. */
     bool others = sets && more && islower((unsigned char)word[strspn(word, "./")]);
-    if (!others && strstr(line, ".py:") == NULL) {
+    if (others) {
+        strcpy(said->taken, "*");
+    } else if (strstr(line, ".py:") == NULL) {
         read_variables(said, line, strlen(line));
     }
 }
@@ -636,6 +617,7 @@ bool server_command_read(struct server_text *said, char *text)
 {
     const char *line = text, *rest = text + strspn(text, " \t");
     bool found = false, several = false;
+    int first = said->line;
     server_job_read_line(said, line);
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         const char *open = open_quote(rest, line);
@@ -669,13 +651,19 @@ bool server_command_read(struct server_text *said, char *text)
             }
             server_command_read_words(said, &rest);
             said->typed = false;
-            if (*rest == '#') {
-                stray_settings_find(said, rest);
-            }
         }
         said->line = begins;
         read_head(said, head, line);
         server_job_read(said, &said->job, head, line);
+    }
+    if (found) { /* what stands behind the command, on its line */
+        said->line += count_joined(text, rest);
+        char *from = text + (rest + strspn(rest, "|;& \t") - text);
+        char *end = *from == '#' ? from + strlen(from) : from + strcspn(from, "\v\n"), was = *end;
+        *end = '\0';
+        stray_settings_find(said, from);
+        *end = was;
+        said->line = first;
     }
     return found;
 }

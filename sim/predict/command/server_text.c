@@ -421,11 +421,17 @@ static void server_text_read_lines(struct server_text *said, char *text)
         }
         begin_server(said, line);
         server_text_read_version(said, line);
-        if (!server_router_read(said, line) && !server_command_read(said, line)) {
+        said->taken[0] = '\0';
+        bool log = false, router = server_router_read(said, line);
+        if (!router && !server_command_read(said, line)) {
             server_command_read_variables(said, line);
-            if (!read_log(said, line)) {
+            log = read_log(said, line);
+            if (!log) {
                 stray_settings_find(said, line);
             }
+        }
+        if (!router && !log) {
+            stray_variables_find(said, line);
         }
         free(expanded);
         for (; text < end; text++) {

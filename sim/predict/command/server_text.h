@@ -149,6 +149,8 @@ struct server_text {
     char source
         [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
     struct server_job job;
+    char
+        taken[1024]; /* the variables that were read in the line; "*": they are another program's */
     uint64_t copies; /* of the server, that a manifest runs */
     int copies_line;
     uint64_t urls; /* behind a router */
@@ -233,6 +235,9 @@ bool server_router_read(struct server_text *said, const char *line);
 
 /* Keep what looks like settings in a line that nothing reads (stray_settings.c). */
 void stray_settings_find(struct server_text *said, const char *line);
+
+/* Keep the variables that programs know and that were not read in the line. */
+void stray_variables_find(struct server_text *said, const char *line);
 
 /* Once all is read: each such setting says what was read, or is read if it stands in a list, or is refused; one
  * in a sentence that advises it is told. */

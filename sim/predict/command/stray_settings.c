@@ -155,8 +155,24 @@ static enum stray_kind kind_of(const struct server_text *said, struct stray_line
                                                       : STRAY_STATED;
 }
 
-/* Keep it if it is new. An option of a command that lost its value stands outside it, too, unless the text
- * explains it (`quoted`). */
+/* Keep it if it is new. Where there is no room, in the place of an advice. */
+static void keep_new(struct server_text *said, struct stray_setting kept)
+{
+    bool keep = kept.kind != STRAY_NONE;
+    int place = said->stray_count;
+    for (int i = 0; keep && i < said->stray_count; i++) {
+        const struct stray_setting *old = &said->strays[i];
+        keep = old->option != kept.option || old->kind != kept.kind ||
+               strcmp(old->value, kept.value) != 0;
+        place = place == STRAYS && old->kind == STRAY_TOLD && kept.kind != STRAY_TOLD ? i : place;
+    }
+    if (keep && place < STRAYS) {
+        said->strays[place] = kept;
+        said->stray_count += place == said->stray_count;
+    }
+}
+
+/* An option of a command that lost its value stands outside it, too, unless the text explains it (`quoted`). */
 static void keep_stray(struct server_text *said, struct stray_setting kept, bool named, bool quoted)
 {
     bool dashed = kept.name[0] == '-', flag = dashed && server_setting_is_switch(kept.option);
@@ -166,18 +182,8 @@ static void keep_stray(struct server_text *said, struct stray_setting kept, bool
     if (!may_be(kept.option, kept.value, named || dashed)) {
         kept.value[0] = '\0';
     }
-    bool keep = kept.kind != STRAY_NONE &&
-                (kept.value[0] != '\0' || (dashed && !quoted && kept.kind == STRAY_STATED));
-    int place = said->stray_count;
-    for (int i = 0; keep && i < said->stray_count; i++) {
-        const struct stray_setting *old = &said->strays[i];
-        keep = old->option != kept.option || old->kind != kept.kind ||
-               strcmp(old->value, kept.value) != 0;
-        place = place == STRAYS && old->kind == STRAY_TOLD && kept.kind != STRAY_TOLD ? i : place;
-    }
-    if (keep && place < STRAYS) { /* where there is no room, in the place of an advice */
-        said->strays[place] = kept;
-        said->stray_count += place == said->stray_count;
+    if (kept.value[0] != '\0' || (dashed && !quoted && kept.kind == STRAY_STATED)) {
+        keep_new(said, kept);
     }
 }
 
@@ -200,7 +206,7 @@ void stray_settings_find(struct server_text *said, const char *line)
         bool named = *after == '=' || *after == ':',
              compound = memchr(word, '_', length) != NULL || memchr(word, '-', length) != NULL;
         if (!islower((unsigned char)*name) || (!named && !compound) || name > word + 2 ||
-            strchr(" \t\v\"'`=(,[{|*:", before) == NULL) {
+            strchr(" \t\v\"'`=(,[{|*:;", before) == NULL) {
             continue;
         }
         struct stray_setting found = {.line = said->line};
@@ -221,6 +227,77 @@ void stray_settings_find(struct server_text *said, const char *line)
     }
 }
 
+/* The program's variable of the name, if it may change an answer: one that is read before a pattern. */
+static const struct server_option *variable_that_counts(const struct server_program *program,
+                                                        const char *name)
+{
+    const struct server_option *found = NULL;
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *row = &program->options[i];
+        bool read = row->value != SERVER_VALUE_NONE, was = found != NULL;
+        if (strncmp(row->flag, name, 2) == 0 && (!was || (read && found->reason != NULL)) &&
+            fnmatch(row->name, name, 0) == 0) {
+            found = row;
+        }
+    }
+    return found == NULL || found->harmless ? NULL : found;
+}
+
+/* NAME=value or NAME: value that is glued to something or in quotes, "setenv NAME 1", "name: NAME" of a manifest,
+ * "NAME is set to 1". One that has no value is told, and so is one in a sentence that advises it. */
+void stray_variables_find(struct server_text *said, const char *line)
+{
+    static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    struct stray_line in = {.line = line};
+    const char *word = line + strcspn(line, letters + 11), *at, *after;
+    for (; *word != '\0'; word = at + strcspn(at, letters + 11)) {
+        char name[sizeof said->strays->name + 2], before = word > line ? word[-1] : ' ';
+        size_t length = strspn(word, letters);
+        at = word + length;
+        bool within = isalnum((unsigned char)before) || islower((unsigned char)*at) ||
+                      memchr(word, '_', length) == NULL || length + 3 > sizeof name;
+        bool used = before == '.' || (before == '{' && word - line > 1 && word[-2] == '$') ||
+                    (before == '$' && *at != '='); /* "1.NAME=2" of a list is none */
+        used = used && !(before == '.' && word - line > 1 && isdigit((unsigned char)word[-2]));
+        snprintf(name, sizeof name, " %.*s ", (int)(within ? 0 : length), word);
+        if (within || used || said->taken[0] == '*' || strstr(said->taken, name) != NULL) {
+            continue;
+        }
+        struct stray_setting found = {.line = said->line};
+        snprintf(found.name, sizeof found.name, "%.*s", (int)length, word);
+        for (found.program = said->programs; found.program->file != NULL; found.program++) {
+            found.option = variable_that_counts(found.program, found.name);
+            if (found.option == NULL) {
+                continue;
+            }
+            after = at + strspn(at, "'\"`*])");
+            after += after[strspn(after, " \t")] == '=' ? strspn(after, " \t") : 0;
+            bool equals = *after == '=', named = equals || *after == ':';
+            after += named;
+            after += strspn(after, " \t\v`*(");
+            while (!named && fnmatch("@(is|was|set|to|of|as) *", after, FNM_EXTMATCH) == 0) {
+                after += strcspn(after, " ") + 1;
+            }
+            server_setting_copy(after, found.value, sizeof found.value);
+            found.value[strcspn(found.value, "'\"")] = '\0';
+            const char *value = found.value;
+            if (!equals && strchr("0123456789/", *value) == NULL &&
+                strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0) {
+                found.value[0] = '\0';
+            }
+            found.kind = kind_of(said, &in, word, false, named);
+            bool set = fnmatch("*name[\"']: *", line, 0) == 0 ||
+                       fnmatch("*name: *", line, 0) == 0 || strncmp(line, "read ", 5) == 0;
+            if (*value == '\0' && !set) {
+                found.kind = in.log                       ? STRAY_NONE
+                             : found.kind == STRAY_STATED ? STRAY_TOLD
+                                                          : found.kind;
+            }
+            keep_new(said, found);
+        }
+    }
+}
+
 /* ---- what was read ----------------------------------------------------------------------- */
 
 /* Is the value the one with which the key need not be stated? */
@@ -236,7 +313,8 @@ void stray_settings_settle(struct server_text *said)
     struct stated_key *all = said->keys.all;
     const struct stray_setting *end = said->strays + said->stray_count;
     for (const struct stray_setting *at = said->strays; at < end; at++) {
-        if (at->program != said->program) {
+        bool variable = isupper((unsigned char)at->name[0]); /* which is told whoever reads it */
+        if (at->program != said->program && !variable) {
             continue;
         }
         said->line = at->line;
@@ -246,6 +324,7 @@ void stray_settings_settle(struct server_text *said)
             alone.keys.all[i].value[0] = '\0';
         }
         alone.refused.found[0] = '\0';
+        alone.program = at->program;
         if (at->option->value == SERVER_VALUE_NONE || at->option->value == SERVER_VALUE_JSON) {
             unlike = unlike || !is_usual(at->option, at->value);
         } else if (!unlike) {
@@ -278,6 +357,10 @@ void stray_settings_settle(struct server_text *said)
             for (int i = 0; i < STATED_MOST; i++) {
                 all[i] = alone.keys.all[i].value[0] != '\0' ? alone.keys.all[i] : all[i];
             }
+        } else if (variable) {
+            error_expect(
+                server_text_refuse(said, "'%s' is set in a way that is not read", at->name),
+                "%s=VALUE, as a shell has it", at->name);
         } else if (at->name[0] == '-' && said->command_line > 0) {
             error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
                          "one command with all its options");
