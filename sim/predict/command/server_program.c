@@ -99,6 +99,7 @@ static bool add_option(struct server_program *program, const struct node *at, co
         option.usual = strchr(flag, '=') + 1;
     }
     server_option_plain(option.name);
+    option.fixed = strchr("*?[", option.name[0]) == NULL;
     if (!array_reserve(&program->options, &program->option_capacity, program->option_count + 1,
                        sizeof *program->options, why)) {
         return false;
@@ -170,25 +171,20 @@ const struct server_program *server_programs(struct error *why)
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-static const struct server_option *option_named(const struct server_program *program,
-                                                const char *name, bool read)
-{
-    for (size_t i = 0; i < program->option_count; i++) {
-        const struct server_option *option = &program->options[i];
-        if ((option->value != SERVER_VALUE_NONE) == read && fnmatch(option->name, name, 0) == 0) {
-            return option;
-        }
-    }
-    return NULL;
-}
-
+/* Those that are read come first. */
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name)
 {
-    const struct server_option *option = option_named(program, name, true);
-    option = option != NULL ? option : option_named(program, name, false);
-    bool negated = option == NULL && strncmp(name, "no_", 3) == 0;
-    return negated ? option_named(program, name + 3, false) : option;
+    const struct server_option *option = program->options, *end = option + program->option_count;
+    while (option < end &&
+           ((option->fixed && option->name[0] != name[0]) || fnmatch(option->name, name, 0) != 0)) {
+        option++;
+    }
+    if (option < end || strncmp(name, "no_", 3) != 0) {
+        return option < end ? option : NULL;
+    }
+    option = server_option_find(program, name + 3);
+    return option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
 }
 
 const struct server_option *server_option_shortened(const struct server_program *program,

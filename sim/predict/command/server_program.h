@@ -39,6 +39,7 @@ struct server_option {
     const char *writes;      /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
     const struct node *also; /* other names of it */
     const char *reason;      /* why it is not read; NULL: it is */
+    bool fixed;              /* its name begins with no pattern */
     bool harmless;           /* it is not read and changes no prediction */
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
