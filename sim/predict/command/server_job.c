@@ -142,7 +142,7 @@ void server_job_read_line(struct server_text *said, const char *line)
     } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
                     {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
                     {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
-                    {"* MIG [0-9]g.[0-9]*gb*Device*", "a slice of a GPU"},
+                    {"* MIG [0-9]g.[0-9]*gb*", "a slice of a GPU"},
                     {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
                     {"*nvidia-cuda-mps-control*", "a shared GPU"},
                     {"*nvidia-smi* @(-pl|--power-limit)*", "a GPU with less power"},

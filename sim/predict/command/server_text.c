@@ -181,13 +181,21 @@ static void note_ranks(struct server_text *said, const char *line)
                  {"TP", STATED_TENSOR_PARALLEL},
                  {"PP", STATED_PIPELINE_PARALLEL},
                  {"rank=", STATED_REPLICAS}};
+    static const struct {
+        const char *mark, *behind;                              /* the number, somewhere */
+        int counts, from;                                       /* the first rank's */
+    } numbers[] = {{" in world size ", "", STATED_REPLICAS, 1}, /* "rank 3 in world size 4" */
+                   {"world_size=", " rank=", STATED_REPLICAS, 1},
+                   {"Started ", " local engine cores", STATED_DATA_PARALLEL, 1},
+                   {"] Engine ", ": ", STATED_DATA_PARALLEL, 0}}; /* "Engine 003: Avg" */
     char head[100];
-    const char *world =
-        strstr(line, " in world size "); /* "[parallel_state.py:9] rank 3 in world size 4" */
-    world = world == NULL && strstr(line, " rank=") != NULL ? strstr(line, "world_size=") : world;
-    int ranks = world != NULL ? atoi(world + strcspn(world, "0123456789")) : 0;
-    if (ranks > said->ranks[STATED_REPLICAS].rank + 1) {
-        said->ranks[STATED_REPLICAS] = (struct server_rank){.rank = ranks - 1, .line = said->line};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const char *at = strstr(line, numbers[i].mark);
+        struct server_rank *most = &said->ranks[numbers[i].counts];
+        int rank = at != NULL ? atoi(at + strlen(numbers[i].mark)) - numbers[i].from : 0;
+        if (rank > most->rank && strstr(at, numbers[i].behind) != NULL) {
+            *most = (struct server_rank){.rank = rank, .line = said->line};
+        }
     }
     snprintf(head, sizeof head, "%s", line);
     head[strcspn(head, "]")] = '\0';
