@@ -58,6 +58,8 @@ void log_sayings_find(struct server_text *said, const char *text)
     for (const struct server_program *of = said->programs; of->file != NULL; of++) {
         count = add_all(of, of->says, SAYING_SETS, all, count);
         count = add_all(of, of->fails, SAYING_FAILS, all, count);
+        count = add_all(of, of->crashes, SAYING_CRASHES, all, count);
+        count = add_all(of, of->ready, SAYING_READY, all, count);
         count = add_all(of, of->signs, SAYING_MACHINE, all, count);
     }
     memset(first, -1, sizeof first);
@@ -86,15 +88,15 @@ void log_sayings_find(struct server_text *said, const char *text)
     }
 }
 
-const char *log_failure(const struct server_text *said, const char *line)
+const char *log_saying(const struct server_text *said, enum saying_kind kind, const char *line)
 {
-    const char *failure = NULL;
+    const char *text = NULL;
     size_t length = strlen(line);
-    for (int i = 0; failure == NULL && i < said->saying_count; i++) {
+    for (int i = 0; text == NULL && i < said->saying_count; i++) {
         const struct server_saying *of = &said->sayings[i];
-        failure = of->kind == SAYING_FAILS && stands_in(of, line, length) ? of->text : NULL;
+        text = of->kind == kind && stands_in(of, line, length) ? of->text : NULL;
     }
-    return failure;
+    return text;
 }
 
 void log_sayings_read(struct server_text *said, const char *line)

@@ -41,6 +41,8 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("elsewhere", TEXTS, server_program, elsewhere),
     NODE_FIELD("once", TEXTS, server_program, once),
     NODE_FIELD("fails", TEXTS, server_program, fails),
+    NODE_FIELD("crashes", TEXTS, server_program, crashes),
+    NODE_FIELD("ready", TEXTS, server_program, ready),
     NODE_FIELD("signs", TEXTS, server_program, signs),
     NODE_FIELD("says", NODE, server_program, says),
     NODE_FIELD("metrics", TEXT, server_program, metrics),

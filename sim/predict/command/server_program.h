@@ -64,6 +64,8 @@ struct server_program {
     const struct node *elsewhere; /* and in one for other machines */
     const struct node *once;      /* in lines that each of its processes has once, in their order */
     const struct node *fails;     /* and in a line that says why it failed */
+    const struct node *crashes;   /* of one that failed for another reason, */
+    const struct node *ready;     /* and of one that was ready before */
     const struct node *signs;     /* and in one that says that the machine is another maker's */
     const struct node *says;      /* a map of texts in a line, and the keys that each sets */
     const struct node *units;     /* a map of units behind a number */

@@ -220,8 +220,12 @@ static void note_ranks(struct server_text *said, const char *line)
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
-    const char *failure = shell_is_comment(line) ? NULL : log_failure(said, line);
+    const char *failure = shell_is_comment(line) ? NULL : log_saying(said, SAYING_FAILS, line);
     bool read = failure != NULL;
+    said->ready = said->ready || log_saying(said, SAYING_READY, line) != NULL;
+    if (said->crash == NULL && !said->ready) {
+        said->crash = log_saying(said, SAYING_CRASHES, line);
+    }
     if (read && said->failure == NULL) { /* the first such line is told */
         said->failed_line = said->line;
         said->failure = failure;
@@ -235,7 +239,7 @@ static bool read_log(struct server_text *said, const char *line)
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
         if (rest != NULL) {
             said->program = program;
-            said->failure = NULL;
+            said->failure = said->crash = NULL;
             said->logged = true;
             if (log_settings_open(said, line, false)) {
                 error_expect(server_text_refuse(said, "a list of settings is cut off"),
@@ -328,7 +332,8 @@ static void begin_server(struct server_text *said, const char *line)
         memset(said->needs, 0, sizeof said->needs);
     }
     memset(said->pools, 0, sizeof said->pools);
-    said->failure = NULL;
+    said->failure = said->crash = NULL;
+    said->ready = false;
     said->keys.starts += said->keys.starts == 0 ? 2 : 1;
     said->keys.start_line = said->line;
 }
@@ -881,6 +886,11 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     } else if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");
+    }
+    if (said.crash != NULL && said.logged) {
+        server_text_pass(
+            &said, said.crash,
+            "the server failed so before it was ready; computed is what its settings give");
     }
     if (ok && said.program != NULL) {
         stray_settings_settle(&said);

@@ -134,6 +134,9 @@ struct server_text {
     char command[COMMAND_MOST]; /* what it says */
     const char *failure;        /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
+    const char *
+        crash; /* what the log has behind the settings, before its server was ready; NULL: nothing */
+    bool ready;
     bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     struct stated_keys keys;
@@ -168,7 +171,13 @@ struct server_text {
         const struct node *row;
         const char *text;
         size_t head; /* its bytes before " ... ", or all */
-        enum saying_kind { SAYING_SETS, SAYING_FAILS, SAYING_MACHINE } kind;
+        enum saying_kind {
+            SAYING_SETS,
+            SAYING_FAILS,
+            SAYING_CRASHES,
+            SAYING_READY,
+            SAYING_MACHINE
+        } kind;
     } sayings[SAYINGS];
     int saying_count;
     const char *machine; /* what says that it is another maker's; NULL: nothing */
@@ -279,8 +288,8 @@ bool log_line_begins(const struct server_text *said, const char *line);
 /* Find which of the programs' texts stand in this one. */
 void log_sayings_find(struct server_text *said, const char *text);
 
-/* What the line says of a server that failed; NULL: nothing. */
-const char *log_failure(const struct server_text *said, const char *line);
+/* The first text of the kind that the line has; NULL: none. */
+const char *log_saying(const struct server_text *said, enum saying_kind kind, const char *line);
 
 /* Take what the line says in texts of programs. */
 void log_sayings_read(struct server_text *said, const char *line);
