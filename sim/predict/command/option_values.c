@@ -243,30 +243,6 @@ void server_setting_copy(const char *at, char *out, size_t size)
     out[length] = '\0';
 }
 
-/* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":; of "A ... B" behind B. */
-static const char *server_text_find_value(const char *line, const char *name)
-{
-    const char *dots = strstr(name, between);
-    bool words = strchr(name, ' ') != NULL;
-    if (dots != NULL) {
-        char head[sizeof((struct server_option *)0)->name];
-        snprintf(head, sizeof head, "%.*s", (int)(dots - name), name);
-        line = strstr(line, head);
-        name = dots + strlen(between);
-    }
-    for (const char *at = line; at != NULL && (at = strstr(at, name)) != NULL; at++) {
-        const char *end = at + strlen(name);
-        end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
-        bool sentence = *end == ' ' && words &&
-                        isdigit((unsigned char)end[1 + (end[1] == '(' || end[1] == '[')]);
-        if ((at == line || shell_name(at - 1) == 0) && (*end == '=' || *end == ':' || sentence)) {
-            end++;
-            return end + strspn(end, sentence ? "(" : " \v");
-        }
-    }
-    return NULL;
-}
-
 enum { PATH = 1100, SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
 /* The end of what the value at `at` encloses: "{...}", "Name(...)"; NULL if it encloses nothing. */
@@ -406,10 +382,26 @@ void log_settings_read(struct server_text *said, const char *line)
         const struct server_option *option = &program->options[i];
         bool named = option->value != SERVER_VALUE_NONE && option->value != SERVER_VALUE_JSON &&
                      strlen(option->name) >= SHORTEST;
-        const char *at = named ? server_text_find_value(line, option->name) : NULL;
-        if (at != NULL) {
-            server_setting_copy(at, value, sizeof value);
-            server_setting_take(option, value, said);
+        /* Behind NAME=, 'NAME': or "NAME":; of "A ... B" behind B. */
+        const char *name = option->name, *dots = strstr(name, between), *at = named ? line : NULL;
+        bool words = strchr(name, ' ') != NULL;
+        if (dots != NULL) {
+            snprintf(value, sizeof value, "%.*s", (int)(dots - name), name);
+            at = named ? strstr(line, value) : NULL;
+            name = dots + strlen(between);
+        }
+        for (; at != NULL && (at = strstr(at, name)) != NULL; at++) {
+            const char *end = at + strlen(name);
+            end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
+            bool sentence = *end == ' ' && words &&
+                            isdigit((unsigned char)end[1 + (end[1] == '(' || end[1] == '[')]);
+            if ((at == line || shell_name(at - 1) == 0) &&
+                (*end == '=' || *end == ':' || sentence)) {
+                end += 1 + strspn(end + 1, sentence ? "(" : " \v");
+                server_setting_copy(end, value, sizeof value);
+                server_setting_take(option, value, said);
+                break;
+            }
         }
     }
     static const char *const lists[] = {"non-default args: {", "server_args={", "ServerArgs(",

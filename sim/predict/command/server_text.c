@@ -379,28 +379,6 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
-/* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
- * it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain ones again. */
-static void unwrap(const struct server_text *said, char *text)
-{
-    const char *at = log_settings_behind(said, text);
-    size_t ends = 0;
-    char *to = text + (at != NULL ? (size_t)(at - text) : strlen(text));
-    for (const char *from = to; *from != '\0'; from++) {
-        unsigned char mark = strncmp(from, "\xe2\x80", 2) == 0 ? (unsigned char)from[2] : 0;
-        bool joined = *from == '\v', quotes = mark >= 0x98 && mark <= 0x9d;
-        ends += joined;
-        if (quotes) {
-            *to++ = mark < 0x9c ? '\'' : '"';
-            from += 2;
-        } else if (!joined && strncmp(from, "\\\"", 2) != 0) {
-            *to++ = *from;
-        }
-    }
-    memset(to, '\v', ends);
-    to[ends] = '\0';
-}
-
 /* The text is changed. */
 static void server_text_read_lines(struct server_text *said, char *text)
 {
@@ -422,7 +400,24 @@ static void server_text_read_lines(struct server_text *said, char *text)
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
-        unwrap(said, text);
+        /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
+         * it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain ones again. */
+        const char *list = log_settings_behind(said, text);
+        size_t ends = 0;
+        char *to = list != NULL ? text + (list - text) : end;
+        for (const char *from = to; *from != '\0'; from++) {
+            unsigned char mark = strncmp(from, "\xe2\x80", 2) == 0 ? (unsigned char)from[2] : 0;
+            bool joined = *from == '\v', quotes = mark >= 0x98 && mark <= 0x9d;
+            ends += joined;
+            if (quotes) {
+                *to++ = mark < 0x9c ? '\'' : '"';
+                from += 2;
+            } else if (!joined && strncmp(from, "\\\"", 2) != 0) {
+                *to++ = *from;
+            }
+        }
+        memset(to, '\v', ends);
+        to[ends] = '\0';
         char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
         /* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
         char *code = strchr(line, '`'), *close = code != NULL ? strchr(code + 1, '`') : NULL;

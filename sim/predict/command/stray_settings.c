@@ -172,21 +172,6 @@ static void keep_new(struct server_text *said, struct stray_setting kept)
     }
 }
 
-/* An option of a command that lost its value stands outside it, too, unless the text explains it (`quoted`). */
-static void keep_stray(struct server_text *said, struct stray_setting kept, bool named, bool quoted)
-{
-    bool dashed = kept.name[0] == '-', flag = dashed && server_setting_is_switch(kept.option);
-    if (flag && !may_be(kept.option, kept.value, named)) {
-        snprintf(kept.value, sizeof kept.value, "true");
-    }
-    if (!may_be(kept.option, kept.value, named || dashed)) {
-        kept.value[0] = '\0';
-    }
-    if (kept.value[0] != '\0' || (dashed && !quoted && kept.kind == STRAY_STATED)) {
-        keep_new(said, kept);
-    }
-}
-
 void stray_settings_find(struct server_text *said, const char *line)
 {
     static const char letters[] =
@@ -221,7 +206,18 @@ void stray_settings_find(struct server_text *said, const char *line)
                 server_setting_copy(after, found.value, sizeof found.value);
                 found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
                 found.kind = kind_of(said, &in, word, name == word, named);
-                keep_stray(said, found, named, before == '`');
+                bool dashed = name > word, flag = dashed && server_setting_is_switch(found.option);
+                if (flag && !may_be(found.option, found.value, named)) {
+                    snprintf(found.value, sizeof found.value, "true");
+                }
+                if (!may_be(found.option, found.value, named || dashed)) {
+                    found.value[0] = '\0';
+                }
+                /* An option of a command that lost its value stands outside it, too, unless the text explains it. */
+                if (found.value[0] != '\0' ||
+                    (dashed && before != '`' && found.kind == STRAY_STATED)) {
+                    keep_new(said, found);
+                }
             }
         }
     }
