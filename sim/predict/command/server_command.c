@@ -396,34 +396,30 @@ static bool may_be_image(const struct server_program *program, const char *word,
            strstr(word, ":/") == NULL && strchr(word, '=') == NULL && !(plain && behind_option);
 }
 
-/* What stands behind an image that starts the program's server in the text's "docker run"; NULL: nothing. */
-static const char *behind_image(const struct server_program *program, const char *text)
-{
-    static const char *const runs[] = {"docker run ",  "podman run ",    "container run ",
-                                       "nerdctl run ", "apptainer run ", "singularity run "};
-    const char *at = NULL;
-    char word[WORD];
-    for (size_t i = 0; program->image_serves && at == NULL && i < sizeof runs / sizeof *runs; i++) {
-        at = strstr(text, runs[i]);
-    }
-    at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
-    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
-         behind = is_option(word)) {
-        if (may_be_image(program, word, behind)) {
-            const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
-            return fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
-        }
-    }
-    return NULL;
-}
-
 /* What stands behind a command that starts a server, or behind an image; NULL if the text has none. */
 static const char *behind_command(const struct server_text *said, const char *text,
                                   const struct server_program **found)
 {
+    static const char *const runs[] = {"docker run ",  "podman run ",    "container run ",
+                                       "nerdctl run ", "apptainer run ", "singularity run "};
+    enum { RUNS = sizeof runs / sizeof *runs };
     for (const struct server_program *program = said->programs; program->file != NULL; program++) {
         const char *rest = server_program_after(program->starts, text);
-        rest = rest != NULL ? rest : behind_image(program, text);
+        const char *at = NULL;
+        for (size_t i = 0; rest == NULL && program->image_serves && at == NULL && i < RUNS; i++) {
+            at = strstr(text, runs[i]);
+        }
+        at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
+        char word[WORD];
+        for (bool option = false; at != NULL && shell_word(&at, word, sizeof word);
+             option = is_option(word)) {
+            if (may_be_image(program, word, option)) {
+                const char *next =
+                    at + strspn(at, " \t\v"); /* a shell's command replaces its own */
+                rest = fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
+                break;
+            }
+        }
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
         bool usage =
             rest != NULL && fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0;

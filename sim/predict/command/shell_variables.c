@@ -86,20 +86,6 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
     return true;
 }
 
-/* Write a variable's value so that a shell reads it as it is: without quotes, its blanks part words. */
-static void write_escaped(const char *value, char quote, FILE *out)
-{
-    for (; *value != '\0'; value++) {
-        if (quote == '\'' && *value == '\'') {
-            fputs("'\\'", out);
-        } else if (quote != '\'' &&
-                   strchr(quote == '"' ? "\"\\$`" : "'\"\\$`|;&><#()", *value) != NULL) {
-            fputc('\\', out);
-        }
-        fputc(*value, out);
-    }
-}
-
 static void pass_unset(struct server_text *said, const char *name, size_t length)
 {
     char told[64];
@@ -163,7 +149,12 @@ static const char *write_variable(struct server_text *said, const char *at, char
         of->used = true;
     }
     bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
-    write_escaped(own ? of->value : text, quote, out);
+    /* So that a shell reads it as it is: without quotes, its blanks part words. */
+    for (const char *value = own ? of->value : text; *value != '\0'; value++) {
+        const char *marks = quote == '"' ? "\"\\$`" : quote == '\'' ? "" : "'\"\\$`|;&><#()";
+        bool apostrophe = quote == '\'' && *value == '\'', escaped = strchr(marks, *value) != NULL;
+        fprintf(out, "%s%c", apostrophe ? "'\\'" : escaped ? "\\" : "", *value);
+    }
     return end + (open != '\0');
 }
 
