@@ -654,7 +654,7 @@ bool server_command_read(struct server_text *said, char *text)
     }
     if (found) { /* what stands behind the command, on its line */
         said->line += count_joined(text, rest);
-        char *from = text + (rest + strspn(rest, "|;& \t") - text);
+        char *from = text + (rest + strspn(rest, "|;& \t\n") - text);
         char *end = *from == '#' ? from + strlen(from) : from + strcspn(from, "\v\n"), was = *end;
         *end = '\0';
         stray_settings_find(said, from);

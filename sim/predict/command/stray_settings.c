@@ -244,6 +244,7 @@ static const struct server_option *variable_that_counts(const struct server_prog
 void stray_variables_find(struct server_text *said, const char *line)
 {
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    bool comment = shell_is_comment(line);
     struct stray_line in = {.line = line};
     const char *word = line + strcspn(line, letters + 11), *at, *after;
     for (; *word != '\0'; word = at + strcspn(at, letters + 11)) {
@@ -281,7 +282,10 @@ void stray_variables_find(struct server_text *said, const char *line)
                 strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0) {
                 found.value[0] = '\0';
             }
-            found.kind = kind_of(said, &in, word, false, named);
+            if (in.from == NULL && server_command_starts(said, line)) {
+                in.from = line; /* which is no other program's */
+            }
+            found.kind = comment ? STRAY_TOLD : kind_of(said, &in, word, false, named);
             bool set = fnmatch("*name[\"']: *", line, 0) == 0 ||
                        fnmatch("*name: *", line, 0) == 0 || strncmp(line, "read ", 5) == 0;
             if (*value == '\0' && !set) {
