@@ -1,9 +1,9 @@
 /* How a log's line begins; and lines that a terminal or an editor wrapped, which become whole again.
  *
- * What follows a log's line up to the next one is the rest of it if
- * the text was wrapped: at the largest width exactly, within words, too (a terminal), or where the next word had
- * no room (an editor). A text with a single break was wrapped if settings follow the break; before other
- * words, the break may be the author's. */
+ * What follows a log's line up to the next one is the rest of it if the text was wrapped: at the largest
+ * width exactly, within words, too (a terminal), or where the next word had no room (an editor). A text with
+ * a single break was wrapped if settings follow the break; before other words, the break may be the
+ * author's. */
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
@@ -42,8 +42,8 @@ bool log_line_begins(const struct server_text *said, const char *line)
     return begins || has_mark(said, head, 0, true);
 }
 
-/* Do settings of a list go on in the line behind `last`, "e=None, max_seq_len=5" or "alse)"? Their blanks stand
- * behind commas alone, and a name of its own behind a comma. */
+/* Do settings of a list go on in the line behind `last`, "e=None, max_seq_len=5" or "alse)"? Their blanks
+ * stand behind commas alone, and a name of its own behind a comma. */
 static bool continues_list(const struct server_text *said, char last, const char *line)
 {
     char name[64];

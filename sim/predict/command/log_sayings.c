@@ -1,6 +1,6 @@
-/* Texts that programs have in lines of their logs, as data (engines/commands): what each sets, needs or refuses, that
- * a server failed, that a machine is another maker's. One pass over the whole text finds which of them it has, so
- * that its lines are searched for these alone. */
+/* Texts that programs have in lines of their logs, as data (engines/commands): what each sets, needs or
+ * refuses, that a server failed, that a machine is another maker's. One pass over the whole text finds which
+ * of them it has, so that its lines are searched for these alone. */
 #include "predict/command/server_text.h"
 
 #include <stdio.h>

@@ -74,8 +74,8 @@ static void write_word(const struct node *word, bool quoted, struct container_co
     if (quoted) {
         quote_write(QUOTE_SHELL, text, command->out);
     }
-    /* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space, and there
-     * are no comments. */
+    /* Compose splits a text into words, but no shell reads it: outside quotes, a line's end is white space,
+     * and there are no comments. */
     for (const char *from = text; !quoted && *from != '\0'; from = text) {
         bool white = quote == '\0' && strchr("\n#", *from) != NULL && !command->script;
         shell_step(&text, &quote);

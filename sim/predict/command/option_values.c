@@ -56,8 +56,8 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
 
 static const char between[] = " ... "; /* "A ... B" in a log replaces what was said before */
 
-/* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length that a
- * log mentions, to any other. */
+/* Set a key. What an option's word implies gives way to an option of its own; a name of logs, and a length
+ * that a log mentions, to any other. */
 static void put(const struct server_option *option, const char *name, const char *text,
                 struct server_text *said)
 {
@@ -99,9 +99,9 @@ static void put(const struct server_option *option, const char *name, const char
     key->of = option->of;
 }
 
-/* Take a number: "41,408", "25.6k", "430913.0", "-1"; with commas in a log, maybe with a unit of the program. 0: not set
- * in a log, where a negative number switches off, and both are invalid in a command; of bytes, 0 is what no size
- * states. */
+/* Take a number: "41,408", "25.6k", "430913.0", "-1"; with commas in a log, maybe with a unit of the program.
+ * 0: not set in a log, where a negative number switches off, and both are invalid in a command; of bytes, 0
+ * is what no size states. */
 static void take_number(const struct server_option *option, const char *value,
                         struct server_text *said)
 {
@@ -290,8 +290,8 @@ bool log_settings_open(const struct server_text *said, const char *line, bool ma
 /* What is read of objects within objects, and of one line: no server prints more. */
 enum { DEEPEST = 8, LINE_MOST = 64 << 10 };
 
-/* A line whose settings are read. `chosen`: it has those alone that the server was told. `list`: where names of
- * its list begin, behind what is within an unknown one; NULL: it has none. */
+/* A line whose settings are read. `chosen`: it has those alone that the server was told. `list`: where names
+ * of its list begin, behind what is within an unknown one; NULL: it has none. */
 struct settings_line {
     struct server_text *said;
     const char *list;

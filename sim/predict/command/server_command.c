@@ -438,9 +438,9 @@ bool server_command_starts(const struct server_text *said, const char *text)
     return behind_command(said, text, &program) != NULL;
 }
 
-/* Take the version of an image of the program, if its tag has one: "v0.29.0", "0.9.1", or behind the program's name,
- * "rocm6.4_vllm_0.9.1". Two plain numbers may be a year and a month: "26.01-py3". An image that is only called after
- * the program, "my-vllm:3.0.0", has versions of its own. */
+/* Take the version of an image of the program, if its tag has one: "v0.29.0", "0.9.1", or behind the
+ * program's name, "rocm6.4_vllm_0.9.1". Two plain numbers may be a year and a month: "26.01-py3". An image
+ * that is only called after the program, "my-vllm:3.0.0", has versions of its own. */
 static void read_image(struct server_text *said, const char *image)
 {
     const char *program = said->program->file, *slash = strrchr(image, '/');
@@ -493,7 +493,8 @@ static void read_head(struct server_text *said, const char *text, const char *en
         if (strncmp(word, "image=", 6) == 0) {
             read_image(said, word + 6);
         } else if (isupper((unsigned char)name[0]) && name[length] == '=') {
-            /* A variable that is called after an option, and that no command uses: an image of one's own may read it. */
+            /* A variable that is called after an option, and that no command uses: an image of one's own may
+             * read it. */
             name[length] = '\0';
             const char *own_name = name + (strncmp(name, "SM_", 3) == 0 ? 3 : 0), *sets = NULL;
             own_name += foreign && strncmp(own_name, "VLLM_", 5) == 0 ? 5 : 0;
@@ -586,8 +587,8 @@ static void assume_router(struct server_text *said)
     key->implied = true;
 }
 
-/* Take the quoting off the text in the quote, which becomes a command of its own, and end the line where that ends:
- * bash -c "..." > log. A quote that nothing closes is an apostrophe. */
+/* Take the quoting off the text in the quote, which becomes a command of its own, and end the line where that
+ * ends: bash -c "..." > log. A quote that nothing closes is an apostrophe. */
 static void unquote(char *open)
 {
     char quote = *open, *end = open + 1, *to = end;

@@ -233,8 +233,8 @@ const struct server_option *server_option_suggest(const struct server_program *p
     return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
 }
 
-/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may have more
- * blanks, or end, joined to the next ('\v'). */
+/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may have
+ * more blanks, or end, joined to the next ('\v'). */
 static const char *behind_text(const char *line, const char *text)
 {
     while (*text != '\0') {

@@ -76,8 +76,8 @@ struct server_program {
     const struct node *rows[SERVER_ROWS]; /* of its options: read, harmless, refused, not known */
 };
 
-/* All programs, in the order of their files' names, up to one without a file. They live as long as the process.
- * NULL on failure. */
+/* All programs, in the order of their files' names, up to one without a file. They live as long as the
+ * process. NULL on failure. */
 const struct server_program *server_programs(struct error *why);
 
 /* Write a name of an option with '_' for '-'. */

@@ -101,9 +101,9 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* Take the version behind the program's name: of a package, "pip install 'vllm[flashinfer]==0.9.2'", "module load
- * vllm/0.9.2", "vllm-openai_v0.9.2.sif", the first; and keep those in words, "**vLLM**: v0.8.5", "vllm version: 0.9.2",
- * behind any bytes but ASCII: three numbers, or behind a v or the word version two. */
+/* Take the version behind the program's name: of a package, "pip install 'vllm[flashinfer]==0.9.2'", "module
+ * load vllm/0.9.2", "vllm-openai_v0.9.2.sif", the first; and keep those in words, "**vLLM**: v0.8.5", "vllm
+ * version: 0.9.2", behind any bytes but ASCII: three numbers, or behind a v or the word version two. */
 static void read_named(struct server_text *said, const struct server_program *program,
                        const char *line)
 {
@@ -169,8 +169,8 @@ void server_text_read_version(struct server_text *said, const char *line)
     }
 }
 
-/* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3 pid=9)",
- * "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
+/* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3
+ * pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
 {
     static const struct {
@@ -246,8 +246,8 @@ static bool read_log(struct server_text *said, const char *line)
                              "it whole, in one line");
             }
             log_settings_read(said, line);
-            /* The value of a metric that is a setting itself stands behind its labels. Engines that state a pool are
-             * counted. */
+            /* The value of a metric that is a setting itself stands behind its labels. Engines that state a
+             * pool are counted. */
             char name[64];
             unsigned engine = 0;
             const char *value = strrchr(rest, ' '), *at = strstr(rest, "engine=\"");
@@ -289,9 +289,9 @@ static bool read_log(struct server_text *said, const char *line)
     return read;
 }
 
-/* Of the servers that started, one after the other, whose log this is, the last one counts: forget
- * what the log said of those before. What a command says holds for all. Each start has some lines once, in their order;
- * data-parallel ranks behind the first, "EngineCore_DP1", have their own. */
+/* Of the servers that started, one after the other, whose log this is, the last one counts: forget what the
+ * log said of those before. What a command says holds for all. Each start has some lines once, in their
+ * order; data-parallel ranks behind the first, "EngineCore_DP1", have their own. */
 static void begin_server(struct server_text *said, const char *line)
 {
     static const char form[] = "[0-9][0-9]-[0-9][0-9][ T][0-9][0-9]:[0-9][0-9]:[0-9][0-9]*";
@@ -338,9 +338,9 @@ static void begin_server(struct server_text *said, const char *line)
     said->keys.start_line = said->line;
 }
 
-/* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd have
- * it, to the next, unless code in Markdown ends there: '\v' stands for the end of one. Lines between them that
- * begin with one of `comments` are dropped. Returns the text. */
+/* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd
+ * have it, to the next, unless code in Markdown ends there: '\v' stands for the end of one. Lines between
+ * them that begin with one of `comments` are dropped. Returns the text. */
 static char *text_joined(char *text, size_t size, const char *comments)
 {
     size_t used = 0, command = 0;
@@ -368,8 +368,8 @@ static char *text_joined(char *text, size_t size, const char *comments)
             text[used++] = '\v';
         }
         command = c == '\n' && !joins ? used : command;
-        /* A shell's prompt for a continued line, "> ", is no redirection: an option stands behind it, or the command
-         * has a prompt, too. */
+        /* A shell's prompt for a continued line, "> ", is no redirection: an option stands behind it, or the
+         * command has a prompt, too. */
         const char *next = text + i + 1, *rest = next + (joins && i < size ? strspn(next, ">") : 0);
         size_t gap = rest > next ? strspn(rest, " \t") : 0;
         bool prompt = gap > 0 && (rest[gap] == '-' || strchr("$>%", text[command]) != NULL);
@@ -400,8 +400,9 @@ static void server_text_read_lines(struct server_text *said, char *text)
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
-        /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put them behind
-         * it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain ones again. */
+        /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put
+         * them behind it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain
+         * ones again. */
         const char *list = log_settings_behind(said, text);
         size_t ends = 0;
         char *to = list != NULL ? text + (list - text) : end;
@@ -688,7 +689,8 @@ static void complete_tiers(struct server_text *said)
     }
 }
 
-/* Refuse a log whose lines stand newest first, or tell more than its settings do: ranks of processes, drafts. */
+/* Refuse a log whose lines stand newest first, or tell more than its settings do: ranks of processes,
+ * drafts. */
 static void check_lines(struct server_text *said)
 {
     if (said->backwards) {

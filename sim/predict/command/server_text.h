@@ -99,8 +99,8 @@ struct stray_setting {
     } kind;
 };
 
-/* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes, of one, of
- * a task, and of each machine of Ray, whose line is stated wherever Ray is. */
+/* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes,
+ * of one, of a task, and of each machine of Ray, whose line is stated wherever Ray is. */
 enum job_count {
     JOB_NODES,
     JOB_NODE_TASKS,
@@ -248,8 +248,8 @@ void stray_settings_find(struct server_text *said, const char *line);
 /* Keep the variables that programs know and that were not read in the line. */
 void stray_variables_find(struct server_text *said, const char *line);
 
-/* Once all is read: each such setting says what was read, or is read if it stands in a list, or is refused; one
- * in a sentence that advises it is told. */
+/* Once all is read: each such setting says what was read, or is read if it stands in a list, or is refused;
+ * one in a sentence that advises it is told. */
 void stray_settings_settle(struct server_text *said);
 
 /* Refuse a command in `line`: one starts a server in line `first`. */
@@ -278,8 +278,8 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 void server_text_pass_over(struct server_text *said, const struct server_option *option,
                            const char *typed);
 
-/* The text with the lines of a log that were wrapped whole again, each with a '\v' at its end for each end of a
- * line taken out: another text in the place of this one, which is freed, or itself. */
+/* The text with the lines of a log that were wrapped whole again, each with a '\v' at its end for each end of
+ * a line taken out: another text in the place of this one, which is freed, or itself. */
 char *log_unwrapped(const struct server_text *said, char *text);
 
 /* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
@@ -324,16 +324,16 @@ void server_setting_take(const struct server_option *option, const char *value,
 bool manifest_named(const char *file, const char *text);
 bool dockerfile_named(const char *file, const char *text);
 
-/* Read a container's command, a text of its own whose words stand in the lines that they have in the file, as far as
- * possible. One that says the same as an earlier one is a copy of that server, and one without a server does not
- * matter. `replicas` are those that the manifest states; NULL: it does not. */
+/* Read a container's command, a text of its own whose words stand in the lines that they have in the file, as
+ * far as possible. One that says the same as an earlier one is a copy of that server, and one without a
+ * server does not matter. `replicas` are those that the manifest states; NULL: it does not. */
 void server_text_read_container(struct server_text *said, char *command, int line,
                                 const struct node *replicas, int replicas_line);
 
 /* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the
  * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
- * (leaderWorkerTemplate.size). `within`: the text stands in another, whose other parts are none, behind `before`
- * lines. */
+ * (leaderWorkerTemplate.size). `within`: the text stands in another, whose other parts are none, behind
+ * `before` lines. */
 bool manifest_read(struct server_text *said, const char *text, int before, bool within,
                    struct error *why);
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);

@@ -31,8 +31,8 @@ void shell_step(const char **at, char *quote)
     ++*at;
 }
 
-/* Behind the command whose output the shell puts here, in "$()" or in backticks at the beginning of a word; NULL:
- * there is none that ends on the line. */
+/* Behind the command whose output the shell puts here, in "$()" or in backticks at the beginning of a word;
+ * NULL: there is none that ends on the line. */
 static const char *behind_output(const char *at, bool begins)
 {
     enum { LONGEST = 4096 };
@@ -86,8 +86,8 @@ static const char *const reserved[] = {"if +i",  "then i+t", "else ",   "elif ",
                                        "esac c", "{ +{",     "} {f",    "( +{",     ") {"};
 enum { RESERVED = sizeof reserved / sizeof *reserved };
 
-/* Close the inmost of the blocks before the '+', with what was left open in it, and open the one behind it. Without
- * one to close nothing opens; where there is no room, the outmost goes. */
+/* Close the inmost of the blocks before the '+', with what was left open in it, and open the one behind it.
+ * Without one to close nothing opens; where there is no room, the outmost goes. */
 static void change_blocks(struct shell_blocks *in, const char *change)
 {
     size_t closes = strcspn(change, "+"), count = strlen(in->open);

@@ -95,8 +95,8 @@ static void pass_unset(struct server_text *said, const char *name, size_t length
 
 static void expand(struct server_text *said, const char *at, const char *end, FILE *out);
 
-/* Write what the variable at `at` stands for, in quotes or not; of a list, ${NAME[@]} or "${NAME[@]}", its words.
- * Returns what follows it; NULL: it stays. */
+/* Write what the variable at `at` stands for, in quotes or not; of a list, ${NAME[@]} or "${NAME[@]}", its
+ * words. Returns what follows it; NULL: it stays. */
 static const char *write_variable(struct server_text *said, const char *at, char quote, FILE *out)
 {
     struct shell_variables *in = &said->variables;

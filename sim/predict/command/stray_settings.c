@@ -213,7 +213,8 @@ void stray_settings_find(struct server_text *said, const char *line)
                 if (!may_be(found.option, found.value, named || dashed)) {
                     found.value[0] = '\0';
                 }
-                /* An option of a command that lost its value stands outside it, too, unless the text explains it. */
+                /* An option of a command that lost its value stands outside it, too, unless the text explains
+                 * it. */
                 if (found.value[0] != '\0' ||
                     (dashed && before != '`' && found.kind == STRAY_STATED)) {
                     keep_new(said, found);
@@ -239,8 +240,8 @@ static const struct server_option *variable_that_counts(const struct server_prog
     return found == NULL || found->harmless ? NULL : found;
 }
 
-/* NAME=value or NAME: value that is glued to something or in quotes, "setenv NAME 1", "name: NAME" of a manifest,
- * "NAME is set to 1". One that has no value is told, and so is one in a sentence that advises it. */
+/* NAME=value or NAME: value that is glued to something or in quotes, "setenv NAME 1", "name: NAME" of a
+ * manifest, "NAME is set to 1". One that has no value is told, and so is one in a sentence that advises it. */
 void stray_variables_find(struct server_text *said, const char *line)
 {
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
