@@ -365,7 +365,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
             server_text_pass(in->said, path, "what an unknown argument changes is not known");
         }
         in->list = listed && inside != NULL ? inside : in->list;
-        const char *closes = in->chosen && strchr("'\"[", *after) != NULL
+        const char *closes = in->chosen && *after != '\0' && strchr("'\"[", *after) != NULL
                                  ? strchr(after + 1, *after == '[' ? ']' : *after)
                                  : NULL;
         /* Settings lie in "args: {...}", too. */
