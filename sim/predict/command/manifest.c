@@ -405,6 +405,8 @@ static bool write_instruction(char *value, const char *file, struct container_co
     return !list || words != NULL;
 }
 
+enum { STAGES_MOST = 100 }; /* built on each other */
+
 /* What the last stage starts, and in which of the lines that begins. */
 struct image_stage {
     char image[256], *entry, *args;
@@ -425,14 +427,15 @@ static bool begins_stage(char *line, char image[256], char name[256])
 
 /* Read the stage that begins in a line, or lines without one, behind the one that it is built on; the last of
  * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage. Variables are written. */
-static void read_stage(char *const *lines, size_t begins, struct image_stage *out, FILE *variables)
+static void read_stage(char *const *lines, size_t begins, int depth, struct image_stage *out,
+                       FILE *variables)
 {
     char image[256], name[256], *found;
     out->line = begins; /* without a command of its own */
     begins_stage(lines[begins], out->image, name);
-    for (size_t i = begins; i-- > 0;) {
+    for (size_t i = depth < STAGES_MOST ? begins : 0; i-- > 0;) {
         if (begins_stage(lines[i], image, name) && strcasecmp(name, out->image) == 0) {
-            read_stage(lines, i, out, variables);
+            read_stage(lines, i, depth + 1, out, variables);
             break;
         }
     }
@@ -453,15 +456,14 @@ static void read_stage(char *const *lines, size_t begins, struct image_stage *ou
     }
 }
 
-static int line_number(char *const *lines, size_t line)
+/* Lines of the file in one that backslashes joined. */
+static int lines_joined(const char *line)
 {
-    int number = 1 + (int)line;
-    for (size_t i = 0; i < line; i++) {
-        for (const char *at = lines[i]; (at = strchr(at, '\v')) != NULL; at++) {
-            number++;
-        }
+    int count = 1;
+    for (; (line = strchr(line, '\v')) != NULL; line++) {
+        count++;
     }
-    return number;
+    return count;
 }
 
 /* A line with the values of variables that ARG and ENV set in it, or before it; NULL: out of memory. */
@@ -500,19 +502,21 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     if (!good) {
         return error_set(why, said->file, 0, "out of memory");
     }
-    read_stage(lines, begins, &stage, to.out);
-    int number = line_number(lines, stage.line);
+    read_stage(lines, begins, 0, &stage, to.out);
+    int number = 1;
+    for (size_t i = 0; i < stage.line; i++) {
+        number += lines_joined(lines[i]);
+    }
     fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
     good = write_instruction(stage.entry, said->file, &to, why) &&
            write_instruction(stage.args, said->file, &to, why);
     good = read_written(&to, number, NULL, number, said, why) && good;
+    said->line = 1;
     for (size_t i = 0; lines[i] != NULL; i++) {
         if (instruction(lines[i], "RUN") != NULL) { /* what is installed replaces the image's */
-            said->line = line_number(lines, i);
             server_text_read_version(said, lines[i]);
         }
-    }
-    for (size_t i = 0; lines[i] != NULL; i++) {
+        said->line += lines_joined(lines[i]);
         free(lines[i]);
     }
     free(lines);

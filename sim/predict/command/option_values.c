@@ -214,8 +214,8 @@ void server_setting_take(const struct server_option *option, const char *value,
 
 void server_setting_copy(const char *at, char *out, size_t size)
 {
-    const char *member = at + strcspn(at, ":>,"); /* <OptimizationLevel.O0: 0> */
-    at = *at == '<' && strncmp(member, ": ", 2) == 0 ? member + 2 : at;
+    const char *member = *at == '<' ? at + strcspn(at, ":>,") : ""; /* <OptimizationLevel.O0: 0> */
+    at = strncmp(member, ": ", 2) == 0 ? member + 2 : at;
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
     const char *ends = ",;)}]|`*> \t\v\n";
     size_t length = 0;
@@ -395,7 +395,7 @@ void log_settings_read(struct server_text *said, const char *line)
             end += *end == '\'' || *end == '"' ? 1 + strspn(end + 1, " ") : 0;
             bool sentence = *end == ' ' && words &&
                             isdigit((unsigned char)end[1 + (end[1] == '(' || end[1] == '[')]);
-            if ((at == line || shell_name(at - 1) == 0) &&
+            if ((at == line || (!isalnum((unsigned char)at[-1]) && at[-1] != '_')) &&
                 (*end == '=' || *end == ':' || sentence)) {
                 end += 1 + strspn(end + 1, sentence ? "(" : " \v");
                 server_setting_copy(end, value, sizeof value);

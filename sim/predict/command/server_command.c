@@ -13,7 +13,7 @@
 /* A command is split into words as a shell does. The words behind an option that is not read are
  * its values: but for the model, no word of a server's command stands alone. */
 
-enum { WORD = 4096 }; /* bytes of a word that are read */
+enum { WORD = 4096, STARTS_MOST = 100 }; /* bytes of a word that are read; commands of a line */
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -56,7 +56,8 @@ static void keep_name(char *option)
 
 static void refuse_unknown(struct server_text *said, const char *typed, const char *name)
 {
-    const struct server_option *nearest = server_option_suggest(said->program, name);
+    const struct server_option *nearest = /* of the first, as others take it away */
+        said->refused.found[0] == '\0' ? server_option_suggest(said->program, name) : NULL;
     struct error *why =
         server_text_refuse(said, "unknown option '%s'%s", typed,
                            strchr(name, ' ') != NULL ? ", which is one word with its value" : "");
@@ -616,7 +617,12 @@ bool server_command_read(struct server_text *said, char *text)
     bool found = false, several = false;
     int first = said->line;
     server_job_read_line(said, line);
-    while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
+    for (int starts = 0;
+         *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL; starts++) {
+        if (starts == STARTS_MOST) { /* each reads the line's rest */
+            server_command_second(said, said->command_line, said->line);
+            break;
+        }
         const char *open = open_quote(rest, line);
         several = starts_several(said, rest, open != NULL ? open : line) || several;
         if (open != NULL) { /* such as that of "bash -c", whose text is read as the line's own */

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char folder[] = "engines/commands", suffix[] = "yaml";
@@ -158,6 +159,7 @@ static void programs_read(void)
             good = read_options(at, at->rows[j], j == 0, j % 2 == 1, why);
         }
     }
+    free(files);
     programs = good ? all : NULL;
 }
 
@@ -254,7 +256,8 @@ const char *server_program_after(const struct node *list, const char *line)
     const char *behind = NULL;
     for (size_t i = 0; behind == NULL && list != NULL && i < list->count; i++) {
         const char *text = list->children[i]->text;
-        for (const char *at = line; behind == NULL && (at = strchr(at, text[0])) != NULL; at++) {
+        for (const char *at = line; behind == NULL && (at = strchr(at, text[0])) != NULL;
+             at += *at == ' ' ? strspn(at, " \t\v\n") : 1) { /* of a gap, its beginning */
             bool within = at > line && isalpha((unsigned char)*at) &&
                           isalpha((unsigned char)at[-1]) &&
                           (at - line < 2 || at[-2] != '\\'); /* "minisglang", not "\nvllm" */

@@ -110,18 +110,21 @@ static void read_named(struct server_text *said, const struct server_program *pr
     static const char named[] = "*@(module |conda |activate|.sif|.sqsh|.whl|/bin/)*";
     struct server_worded *worded = &said->worded[program - said->programs];
     bool package = shell_is_comment(line);
+    int fits = -1; /* does the line have one of `named`? */
     bool advised =
         strstr(line, ".py:") != NULL; /* a log says in which one an option will be gone */
     for (const char *at = line; (at = strcasestr(at, program->file)) != NULL; at++) {
         unsigned number;
         const char *name = at + strlen(program->file), *rest = name;
         char before = at > line ? at[-1] : ' ';
-        rest += *rest == '[' && strchr(rest, ']') != NULL ? strcspn(rest, "]") + 1 : 0;
+        const char *extras = *rest == '[' ? rest + 1 + strcspn(rest + 1, "[]") : "";
+        rest = *extras == ']' ? extras + 1 : rest;
         rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
         const char *version = rest + strspn(rest, "=-_+/v");
         if (!package && isdigit((unsigned char)*version) && !isalnum((unsigned char)before) &&
             version[strspn(version, "0123456789")] == '.' &&
-            (strncmp(rest, "==", 2) == 0 || fnmatch(named, line, FNM_EXTMATCH) == 0)) {
+            (strncmp(rest, "==", 2) == 0 ||
+             (fits = fits < 0 ? fnmatch(named, line, FNM_EXTMATCH) == 0 : fits) != 0)) {
             server_text_state_version(said, program, version);
             package = true;
         }
@@ -138,8 +141,10 @@ static void read_named(struct server_text *said, const struct server_program *pr
             marked = marked || word || *version == 'v';
             version += word ? 7 : is ? 3 : 1;
         }
-        int numbers = isdigit((unsigned char)*version)
-                          ? sscanf(version, "%4u.%4u.%4u", &number, &number, &number)
+        char begin[16]; /* sscanf() measures all of its text */
+        snprintf(begin, sizeof begin, "%.15s", version);
+        int numbers = isdigit((unsigned char)*begin)
+                          ? sscanf(begin, "%4u.%4u.%4u", &number, &number, &number)
                           : 0;
         if (!advised && apart && version > name && strncmp(name, "==", 2) != 0 &&
             numbers >= (marked ? 2 : 3)) {
@@ -259,7 +264,8 @@ static bool read_log(struct server_text *said, const char *line)
                 server_setting_take(option, value + 1, said);
             }
             if (at != NULL && strstr(rest, "num_gpu_blocks=") != NULL &&
-                sscanf(at, "engine=\"%3u\"", &engine) == 1) {
+                sscanf(at, "engine=\"%3u\"", &engine) == 1 &&
+                engine < SERVER_ENGINES_MOST) { /* "-1" */
                 said->engines += !said->engine_seen[engine];
                 said->engine_seen[engine] = true;
             }

@@ -120,14 +120,15 @@ static const char *write_variable(struct server_text *said, const char *at, char
     if (open == '{' && *standard == '+' && (of == NULL ? !in->others : of->known && !of->list)) {
         int depth = 1; /* "${X:+--option "$X"}" */
         const char *end = standard + 1;
-        for (; *end != '\0' && depth > 0; end++) {
+        char inner[sizeof of->value];
+        for (; *end != '\0' && depth > 0 && end - standard < (long)sizeof inner; end++) {
             depth += (*end == '{') - (*end == '}');
         }
-        char inner[sizeof of->value];
-        snprintf(inner, sizeof inner, " %.*s", (int)(end - standard - 2), standard + 1);
-        if (depth > 0 || end - standard > (long)sizeof inner) {
+        if (depth > 0) {
             return NULL;
-        } else if (of == NULL) {
+        }
+        snprintf(inner, sizeof inner, " %.*s", (int)(end - standard - 2), standard + 1);
+        if (of == NULL) {
             pass_unset(said, name, length);
         } else if (of->value[0] != '\0' || *rest != ':') {
             of->used = true;

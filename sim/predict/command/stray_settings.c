@@ -116,7 +116,7 @@ static const struct server_option *option_that_counts(const struct server_progra
 
 /* A line's kind holds for all its settings. That of a sentence, too. */
 struct stray_line {
-    const char *line, *from, *stop; /* the sentence, whose end may be the line's: NULL */
+    const char *line, *end, *from, *stop; /* the sentence, whose end may be the line's: NULL */
     bool log, shell, prose, passed, advised;
 };
 
@@ -125,7 +125,7 @@ struct stray_line {
 static enum stray_kind kind_of(const struct server_text *said, struct stray_line *in,
                                const char *word, bool bare, bool named)
 {
-    const char *before = in->from, *line = in->line, *end = line + strlen(line);
+    const char *before = in->from, *line = in->line, *end = in->end;
     if (before == NULL) {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         pthread_once(&once, compile_kinds);
@@ -181,13 +181,13 @@ void stray_settings_find(struct server_text *said, const char *line)
         line += strcspn(line, "\v");
         line += strspn(line, " \t\v");
     }
-    struct stray_line in = {.line = line};
+    struct stray_line in = {.line = line, .end = line + strlen(line)};
     char before = ' ';
     for (const char *word = line, *next; *word != '\0'; before = next[-1], word = next) {
         const char *name = word + strspn(word, "-"), *after = name + strspn(name, letters);
         size_t length = (size_t)(after - word);
         next = length > 0 ? after : word + 1;
-        after += strspn(after, "'\"`*");
+        after += length > 0 ? strspn(after, "'\"`*") : 0;
         bool named = *after == '=' || *after == ':',
              compound = memchr(word, '_', length) != NULL || memchr(word, '-', length) != NULL;
         if (!islower((unsigned char)*name) || (!named && !compound) || name > word + 2 ||

@@ -773,21 +773,33 @@ static void long_texts_are_read_whole(void **state)
     assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
 }
 
-/* Lines of a megabyte, one that is full of settings and a list that was wrapped, take no minutes. */
+/* Texts of some megabytes, such as a line that is full of settings or a list that was wrapped, take no minutes. */
 static void long_lines_are_read_once(void **state)
 {
     (void)state;
-    struct stated_keys keys;
+    static const struct {
+        const char *begins, *again;
+        int count;
+    } texts[] = {
+        {"", "we have max_num_seqs=3 here. And there max_model_len: 4096. ", 20000},
+        {"INFO 11-29 12:00:00 [utils.py:1] non-default args: {'x': 1,\n",
+         "e=1, a=2, b=3, c=4, d=5, e=6, f=7, g=8, h=9, i=1, j=2, k=3, l=4, m=5,\n", 30000},
+        {"", "max_num_seqs=3 ", 100000},
+        {"", "`", 1000000},
+        {"", "${A:+", 150000},
+        {"", "vllm=99.9 ", 20000},
+        {"INFO", " ", 1000000},
+        {"FROM a\n", "RUN a\n", 100000},
+        {"FROM a AS a\n", "FROM a AS a\n", 30000}, /* stages on each other */
+    };
     clock_t begun = clock();
-    for (int wrapped = 0; wrapped < 2; wrapped++) {
+    for (size_t text = 0; text < sizeof texts / sizeof *texts; text++) {
+        struct stated_keys keys;
         FILE *in = tmpfile();
         assert_non_null(in);
-        fputs(wrapped ? "INFO 11-29 12:00:00 [utils.py:1] non-default args: {'x': 1,\n" : "", in);
-        for (int i = 0; i < 30000; i++) {
-            fputs(wrapped
-                      ? "e=1, a=2, b=3, c=4, d=5, e=6, f=7, g=8, h=9, i=1, j=2, k=3, l=4, m=5,\n"
-                      : "we have max_num_seqs=3 here. And there max_model_len: 4096. ",
-                  in);
+        fputs(texts[text].begins, in);
+        for (int i = 0; i < texts[text].count; i++) {
+            fputs(texts[text].again, in);
         }
         rewind(in);
         bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
