@@ -105,9 +105,8 @@ struct balancer {
     uint32_t servers;
     uint32_t last; /* the server chosen last */
     gsl_rng *random;
-    uint32_t words;   /* of a set of servers */
-    uint64_t *sent;   /* [chunks][words] the servers that were sent the chunk */
-    uint64_t *tokens; /* [servers] different tokens of prompts that each was sent */
+    uint32_t words; /* of a set of servers */
+    uint64_t *sent; /* [chunks][words] the servers that were sent the chunk */
 };
 
 static bool knows_prefixes(const struct balancer *balancer)
@@ -131,8 +130,7 @@ struct balancer *balancer_create(const struct workload *workload, uint32_t serve
     size_t sets = knows_prefixes(balancer) ? (size_t)requests->ids.count * balancer->words : 0;
     balancer->random = random_stream(seed, "serve.balancer", 0, why);
     if (balancer->random == NULL ||
-        (balancer->sent = array_zeroed(sets, sizeof *balancer->sent, why)) == NULL ||
-        (balancer->tokens = array_zeroed(servers, sizeof *balancer->tokens, why)) == NULL) {
+        (balancer->sent = array_zeroed(sets, sizeof *balancer->sent, why)) == NULL) {
         balancer_destroy(balancer);
         return NULL;
     }
@@ -144,7 +142,6 @@ void balancer_destroy(struct balancer *balancer)
     if (balancer != NULL) {
         gsl_rng_free(balancer->random);
         free(balancer->sent);
-        free(balancer->tokens);
         free(balancer);
     }
 }
@@ -198,18 +195,18 @@ static bool is_unbalanced(const struct balancer *balancer, const struct server_l
            (double)most > balancer->workload->balance_rel * (double)fewest;
 }
 
-/* The server that was sent most of the prompt; among equals the one with fewest requests. */
+/* The server that was sent most of the prompt; of several always the same one for one beginning. */
 static uint32_t choose_known(const struct balancer *balancer, const struct request *request,
-                             const struct server_load *loads, uint64_t *tokens)
+                             uint64_t *tokens)
 {
-    uint32_t best = 0;
-    *tokens = sent_tokens(balancer, 0, request);
-    for (uint32_t i = 1; i < balancer->servers; i++) {
-        uint64_t sent = sent_tokens(balancer, i, request);
-        if (sent > *tokens || (sent == *tokens && loads[i].requests < loads[best].requests)) {
-            best = i;
-            *tokens = sent;
-        }
+    uint32_t begins = request->chunks > 0 ? *request_chunks(balancer->requests, request) : 0;
+    uint32_t first = (begins * 2654435769u >> 16) % balancer->servers, best = first;
+    *tokens = 0;
+    for (uint32_t i = 0; i < balancer->servers; i++) {
+        uint32_t server = (first + i) % balancer->servers;
+        uint64_t sent = sent_tokens(balancer, server, request);
+        best = sent > *tokens ? server : best;
+        *tokens = sent > *tokens ? sent : *tokens;
     }
     return best;
 }
@@ -217,19 +214,10 @@ static uint32_t choose_known(const struct balancer *balancer, const struct reque
 static uint32_t choose_by_prefix(const struct balancer *balancer, const struct request *request,
                                  const struct server_load *loads)
 {
-    uint64_t tokens;
-    if (is_unbalanced(balancer, loads)) {
-        return choose_least(balancer, loads);
-    }
-    uint32_t known = choose_known(balancer, request, loads, &tokens);
-    if ((double)tokens > balancer->workload->cache_threshold * request->prompt) {
-        return known;
-    }
-    uint32_t emptiest = 0;
-    for (uint32_t i = 1; i < balancer->servers; i++) {
-        emptiest = balancer->tokens[i] < balancer->tokens[emptiest] ? i : emptiest;
-    }
-    return emptiest;
+    uint64_t tokens = 0;
+    uint32_t known = is_unbalanced(balancer, loads) ? 0 : choose_known(balancer, request, &tokens);
+    bool is_known = (double)tokens > balancer->workload->cache_threshold * request->prompt;
+    return is_known ? known : choose_least(balancer, loads);
 }
 
 static uint32_t choose_by_score(const struct balancer *balancer, const struct request *request,
@@ -275,7 +263,6 @@ uint32_t balancer_choose(struct balancer *balancer, uint32_t index, const struct
     uint32_t last = balancer->last;
     if (knows_prefixes(balancer)) {
         const uint32_t *chunks = request_chunks(balancer->requests, request);
-        balancer->tokens[last] += request->prompt - sent_tokens(balancer, last, request);
         for (uint32_t i = 0; i < request->chunks; i++) {
             balancer->sent[(size_t)chunks[i] * balancer->words + last / 64] |= 1ull << last % 64;
         }

@@ -103,7 +103,11 @@ uint32_t router_select(struct router *router, uint32_t server);
  *                    flight on a server exceed the fewest by more than `balance_abs` and by more
  *                    than `balance_rel` times, as least-requests. Else, if more than the share
  *                    `cache_threshold` of the prompt was sent to a server before, to the server
- *                    that was sent most of it. Else to the server that was sent fewest tokens.
+ *                    that was sent most of it. Else as least-requests. Of servers that were sent as
+ *                    much it takes "any", which is the first of a hash table and does not look at
+ *                    loads: all that begins alike goes to one server until `balance_abs` is reached
+ *                    (vllm-project/router, src/policies/cache_aware.rs and src/tree.rs at 16917f4;
+ *                    SGLang #2170 says so of its own benchmark)
  *   scores           llm-d's endpoint picker with its default scorers: the highest sum of 3 times
  *                    the share of the prompt that the server was sent before, 2 times its place
  *                    between the longest and the shortest queue (1: the shortest), and 2 times the
@@ -111,8 +115,7 @@ uint32_t router_select(struct router *router, uint32_t server);
  *
  * Both of the last two know what they sent, not what a server still holds, and here they forget
  * nothing: real ones forget the oldest when their memory is full. Nothing is known of a prompt
- * without hashes. Where several servers were sent equally much, cache_aware takes any of them; here
- * it is the one with the fewest requests. Real routers see loads of up to 50 ms ago. */
+ * without hashes. Real routers see loads of up to 50 ms ago. */
 struct balancer;
 struct server_load;
 

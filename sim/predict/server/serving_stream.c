@@ -19,8 +19,10 @@ static const double share_length = 32;
 /* A longer run is this many times as long as the last one, at least: it begins anew. */
 static const double longer = 3;
 
-/* A run is this many times as long as a request takes, and clients send so many requests each. */
-enum { ANSWERS = 10, CYCLES = 10 };
+/* A run is this many times as long as a request takes, and clients send so many requests each; and where no
+ * question ends it before, as so many sessions one after the other (assumed): a router sends the turns of one to
+ * one server, which fills and breaks down as slowly as sessions come and go. */
+enum { ANSWERS = 10, CYCLES = 10, SESSIONS = 5 };
 
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
  * asked for if that is so many half-widths of its interval, and such a share, or one of few (assumed). */
@@ -242,9 +244,11 @@ static double share_too_long(const struct requests *requests, const struct serve
 /* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share
  * of them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had
  * the time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile
- * up or it brings what was asked for. */
+ * up, it brings what was asked for, or it has lasted for so many sessions that neither explains it: those that
+ * take longer hold their later turns back, and nothing piles up. */
 static struct stream_load stream_load_read(const struct point *point, double asked, uint64_t come,
-                                           bool waits, struct stream_times *times,
+                                           bool waits, double session_ns,
+                                           struct stream_times *times,
                                            const struct serving_window *window)
 {
     double lacks = asked - window->rate.value;
@@ -253,7 +257,10 @@ static struct stream_load stream_load_read(const struct point *point, double ask
     double lasts_ns = (double)(window->to_ns - window->from_ns);
     bool filled = waits || (times->count > 0 && lasts_ns > FILLS * served_ns);
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
-    bool grows = filled && window->grows;
+    bool held_back = session_ns > 0 && point->workload.clients == 0 &&
+                     lasts_ns > FILLS * session_ns &&
+                     lacks > fmax(window->rate.half, overload * asked);
+    bool grows = filled && (window->grows || held_back);
     bool few = (double)come < STREAM_FEWEST * stream_scale(point);
     return (struct stream_load){
         .few = few,
@@ -294,7 +301,7 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                     : question != NULL ? asked
                                        : STREAM_USUAL * scale;
     wanted = fmin(wanted, asked);
-    double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
+    double lasting = finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
     uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
     stage->requests = most > cycles ? most : cycles;
@@ -308,7 +315,7 @@ static void set_enough(const struct point *point, const struct stream_question *
                        const struct stream_stage *stage, const struct stream_load *load,
                        bool answered, struct serving_window *window, struct stream_finding *out)
 {
-    bool lasting = out->taken_ns > 0 && out->lasts_ns >= ANSWERS * out->taken_ns &&
+    bool lasting = out->taken_ns > 0 && out->lasts_ns >= out->lasting_ns &&
                    out->come >= CYCLES * point->workload.clients;
     bool asked_enough = question != NULL && lasting &&
                         (double)out->come >= (double)question->most * stream_scale(point);
@@ -348,13 +355,16 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     bool waits = looks == 0 && (most_wait || waits_for_room(&times));
     window->asked = asked;
     window->brief = question != NULL;
-    struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
+    double session_ns = requests->sessions ? stream_session_ns(requests, out->taken_ns) : 0;
+    struct stream_load load =
+        stream_load_read(point, asked, out->come, waits, session_ns, &times, window);
     window->grows = load.grows;
     double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
     bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
     window->close = question != NULL && !answered;
     out->wide = question != NULL ? open : out->wide;
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
+    out->lasting_ns = fmax(ANSWERS * out->taken_ns, whole ? SESSIONS * session_ns : 0);
     out->most = (uint64_t)fmin(fmin(STREAM_MOST * scale, stream_room(point->requests)),
                                fmax(MOST_STEPS / steps, STREAM_FEWEST * scale));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);

@@ -28,10 +28,11 @@ struct stream_stage {
 
 /* What a run has told so far. */
 struct stream_finding {
-    double wide;               /* the figures' intervals, of what they may be */
-    double taken_ns, lasts_ns; /* by a request; and how long requests count */
-    uint64_t come, most;       /* requests that came; and of the longest run that is worth it */
-    bool enough;               /* the figures are known, or are not to be known */
+    double wide;                 /* the figures' intervals, of what they may be */
+    double taken_ns;             /* by a request */
+    double lasts_ns, lasting_ns; /* how long requests count, and at least have to */
+    uint64_t come, most;         /* requests that came; and of the longest run that is worth it */
+    bool enough;                 /* the figures are known, or are not to be known */
 };
 
 /* The first run. Where a question is asked of single arrivals, it need not tell how long requests take. */

@@ -30,6 +30,11 @@ static struct session_shape read_shape(const struct requests *requests, int64_t 
     return (struct session_shape){turns, turns * (double)answer_ns + think_ns / sessions};
 }
 
+double stream_session_ns(const struct requests *requests, double answer_ns)
+{
+    return read_shape(requests, (int64_t)answer_ns).life_ns;
+}
+
 /* Sessions that began before 0, without those that clients have then. */
 static uint64_t past_sessions(const struct session_shape *shape,
                               const struct stream_options *options)

@@ -47,6 +47,9 @@ struct request_stream {
     size_t first; /* requests before it are no whole ones, and count in no figure */
 };
 
+/* How long a session takes in the mean whose requests take as long as this. */
+double stream_session_ns(const struct requests *requests, double answer_ns);
+
 /* How many requests of a list like `sample` lie before 0, those of sessions under way among them. */
 uint64_t stream_past(const struct requests *sample, const struct stream_options *options);
 

@@ -40,10 +40,9 @@ static const struct {
      2,
      {{"a", "10", 1}, {"a", "01", 0}, {"a", "98", 1}}},
     {"a server alone", ROUTE_TWO_CHOICES, 1, {{"a", "7", 0}}},
-    /* ab goes to the emptiest, 0. ac: half of it is known there, over 0.3. d to 1, which was sent
-     * nothing. efgh to 1, which was sent 100 tokens, not 300. aijk: a quarter of it is known, under
-     * 0.3, and 0 was sent 300 tokens, 1 500. */
-    {"known beginnings, then least text",
+    /* ac: half of it is known to 0, over 0.3. d and efgh to the less loaded. aijk: a quarter of it is known
+     * to 0, under 0.3, and as many are in flight on both: the next in turn. */
+    {"known beginnings, then fewest requests",
      ROUTE_PREFIX_LOAD,
      2,
      {{"ab", "00", 0}, {"ac", "10", 0}, {"d", "20", 1}, {"efgh", "21", 1}, {"aijk", "22", 0}}},
@@ -51,15 +50,15 @@ static const struct {
     {"load decides when it differs too much",
      ROUTE_PREFIX_LOAD,
      2,
-     {{"a", "00", 0}, {"a", "20", 0}, {"a", "30", 1}, {"b", "62", 1}, {"a", "74", 1}}},
-    {"of servers that know it, the less loaded",
+     {{"a", "00", 0}, {"a", "20", 0}, {"a", "30", 1}, {"b", "62", 1}, {"b", "74", 1}}},
+    {"of servers that know it always the same, whatever their loads",
      ROUTE_PREFIX_LOAD,
      2,
-     {{"a", "00", 0}, {"a", "30", 1}, {"a", "21", 1}, {"a", "12", 0}}},
-    {"prompts without hashes go where least was sent",
+     {{"a", "00", 0}, {"a", "30", 1}, {"a", "21", 0}, {"a", "12", 0}, {"a", "20", 0}}},
+    {"prompts without hashes go where fewest are in flight",
      ROUTE_PREFIX_LOAD,
      2,
-     {{"-", "00", 0}, {"-", "00", 1}, {"-", "10", 0}}},
+     {{"-", "00", 0}, {"-", "00", 1}, {"-", "01", 0}}},
 };
 
 static struct request all[MOST];
