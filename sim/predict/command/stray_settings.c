@@ -246,7 +246,7 @@ void stray_variables_find(struct server_text *said, const char *line)
 {
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     bool comment = shell_is_comment(line);
-    struct stray_line in = {.line = line};
+    struct stray_line in = {.line = line, .end = line + strlen(line)};
     const char *word = line + strcspn(line, letters + 11), *at, *after;
     for (; *word != '\0'; word = at + strcspn(at, letters + 11)) {
         char name[sizeof said->strays->name + 2], before = word > line ? word[-1] : ' ';
