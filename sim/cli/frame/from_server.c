@@ -296,16 +296,6 @@ static bool replaces(const char *override, const struct stated_keys *keys)
            (stated && strstr(parts, word) != NULL);
 }
 
-/* The bytes that a log states; 0: it does not. */
-static double stated_bytes(const struct stated_key *key)
-{
-    struct error unread;
-    double bytes = 0;
-    return key->value[0] != '\0' && units_parse(key->value, UNIT_BYTES, "", 0, "", &bytes, &unread)
-               ? bytes
-               : 0;
-}
-
 /* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is named,
  * or a setting is missing. Its weights may have buffers beside them; drafts take layers of the pool. */
 static bool check_log(const char *file, const struct stated_keys *keys, const char *const *sets,
@@ -315,11 +305,13 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
                             *loaded = &all[STATED_LOADED], *class = &all[STATED_CLASS],
                             *type = &all[STATED_QUANTIZED];
     const struct node *name = node_stated(scenario->root, "model");
-    const double gib = 1 << 30, bytes = stated_bytes(memory), weights = stated_bytes(loaded);
+    const double gib = 1 << 30, weights = gib * strtod(loaded->value, NULL); /* in GiB */
+    double bytes = 0;
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct scenario_gpus gpus;
     struct model model;
-    bool good = (bytes > 0 || weights > 0 || class->value[0] != '\0' || type->value[0] != '\0') &&
+    bool good = (memory->value[0] != '\0' || weights > 0 || class->value[0] != '\0' ||
+                 type->value[0] != '\0') &&
                 name != NULL && name->kind == NODE_SCALAR;
     for (uint32_t i = 0; good && i < set_count; i++) {
         good = !replaces(sets[i], keys);
@@ -332,7 +324,9 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
     if (!good) {
         return true;
     }
-    if (!resolve_model_options(scenario, &options, &gpus, why) ||
+    if ((memory->value[0] != '\0' &&
+         !units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said, &bytes, why)) ||
+        !resolve_model_options(scenario, &options, &gpus, why) ||
         !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
         return false;
     }
