@@ -397,33 +397,42 @@ static bool may_be_image(const struct server_program *program, const char *word,
            strstr(word, ":/") == NULL && strchr(word, '=') == NULL && !(plain && behind_option);
 }
 
+/* What stands behind an image that starts the program's server in the text's "docker run"; NULL: nothing. */
+static const char *behind_image(const struct server_program *program, const char *text)
+{
+    static const char *const runs[] = {"docker run ",  "podman run ",    "container run ",
+                                       "nerdctl run ", "apptainer run ", "singularity run "};
+    const char *at = NULL;
+    char word[WORD];
+    for (size_t i = 0; program->image_serves && at == NULL && i < sizeof runs / sizeof *runs; i++) {
+        at = strstr(text, runs[i]);
+    }
+    at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
+    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
+         behind = is_option(word)) {
+        if (strncmp(word, "--entrypoint", strlen("--entrypoint")) == 0) {
+            return NULL; /* in place of the server */
+        }
+        if (may_be_image(program, word, behind)) {
+            const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
+            return fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
+        }
+    }
+    return NULL;
+}
+
 /* What stands behind a command that starts a server, or behind an image; NULL if the text has none. */
 static const char *behind_command(const struct server_text *said, const char *text,
                                   const struct server_program **found)
 {
-    static const char *const runs[] = {"docker run ",  "podman run ",    "container run ",
-                                       "nerdctl run ", "apptainer run ", "singularity run "};
-    enum { RUNS = sizeof runs / sizeof *runs };
     for (const struct server_program *program = said->programs; program->file != NULL; program++) {
-        const char *rest = server_program_after(program->starts, text);
-        const char *at = NULL;
-        for (size_t i = 0; rest == NULL && program->image_serves && at == NULL && i < RUNS; i++) {
-            at = strstr(text, runs[i]);
-        }
-        at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
-        char word[WORD];
-        for (bool option = false; at != NULL && shell_word(&at, word, sizeof word);
-             option = is_option(word)) {
-            if (may_be_image(program, word, option)) {
-                const char *next =
-                    at + strspn(at, " \t\v"); /* a shell's command replaces its own */
-                rest = fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
-                break;
-            }
-        }
+        const char *rest = server_program_started(program, text);
+        rest = rest != NULL ? rest : behind_image(program, text);
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
+        const char *help = rest != NULL ? strstr(rest, " --help") : NULL; /* it is printed */
         bool usage =
-            rest != NULL && fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0;
+            rest != NULL && (fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0 ||
+                             (help != NULL && help < rest + strcspn(rest, "|;&\n")));
         if (rest != NULL && !prose && !usage &&
             strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             *found = program;
@@ -481,8 +490,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
     const struct server_program *program = said->program;
     char word[WORD], last[WORD] = "";
     const char *own = strstr(text, program->image);
-    bool foreign =
-        server_program_after(program->starts, text) == NULL && (own == NULL || own >= end);
+    bool foreign = server_program_started(program, text) == NULL && (own == NULL || own >= end);
     while (text < end) {
         if (!shell_word(&text, word, sizeof word)) {
             text++;
@@ -677,7 +685,7 @@ bool server_router_read(struct server_text *said, const char *line)
     char word[WORD], value[WORD], path[WORD + 8];
     const struct server_program *program = said->programs, *before = said->program;
     for (; program->file != NULL && !shell_is_comment(line); program++) {
-        if (server_program_after(program->starts, line) != NULL) {
+        if (server_program_started(program, line) != NULL) {
             return false;
         }
         const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;

@@ -251,26 +251,38 @@ static const char *behind_text(const char *line, const char *text)
     return line;
 }
 
-const char *server_program_after(const struct node *list, const char *line)
+/* What follows the first text of the list in `line`. "minisglang" has none, nor have "lmcache_vllm serve" and
+ * "mini-vllm serve" where it has to be a program's `whole` name; "\\nvllm serve" has. */
+static const char *behind_any(const struct node *list, const char *line, bool whole)
 {
     const char *behind = NULL;
     for (size_t i = 0; behind == NULL && list != NULL && i < list->count; i++) {
         const char *text = list->children[i]->text;
         for (const char *at = line; behind == NULL && (at = strchr(at, text[0])) != NULL;
              at += *at == ' ' ? strspn(at, " \t\v\n") : 1) { /* of a gap, its beginning */
-            bool within = at > line && isalpha((unsigned char)*at) &&
-                          isalpha((unsigned char)at[-1]) &&
-                          (at - line < 2 || at[-2] != '\\'); /* "minisglang", not "\nvllm" */
+            char before = at > line && isalpha((unsigned char)*at) ? at[-1] : ' ';
+            bool within = (isalpha((unsigned char)before) || (whole && strchr("_-.", before))) &&
+                          (at - line < 2 || at[-2] != '\\');
             behind = within ? NULL : behind_text(at, text);
         }
     }
     return behind;
 }
 
+const char *server_program_after(const struct node *list, const char *line)
+{
+    return behind_any(list, line, false);
+}
+
+const char *server_program_started(const struct server_program *program, const char *line)
+{
+    return behind_any(program->starts, line, true);
+}
+
 const struct server_program *server_program_of(const char *command, struct error *why)
 {
     const struct server_program *of = server_programs(why);
-    while (of != NULL && of->file != NULL && server_program_after(of->starts, command) == NULL) {
+    while (of != NULL && of->file != NULL && server_program_started(of, command) == NULL) {
         of++;
     }
     return of != NULL && of->file != NULL ? of : NULL;

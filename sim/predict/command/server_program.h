@@ -105,5 +105,8 @@ const struct server_option *server_option_of_any(const struct server_program *al
 /* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
 const char *server_program_after(const struct node *list, const char *line);
 
+/* What follows the program's command in `line`; NULL if the line does not start its server. */
+const char *server_program_started(const struct server_program *program, const char *line);
+
 /* The program that the text of a command starts; NULL if it is none. */
 const struct server_program *server_program_of(const char *command, struct error *why);

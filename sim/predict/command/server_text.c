@@ -79,7 +79,7 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     struct stated_key *engine = &said->keys.all[STATED_ENGINE];
     char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
     int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
-    if (length == 0) {
+    if (length == 0 || strncmp(text, "0.1.dev", 7) == 0) { /* built without the tags that count */
         return false;
     }
     for (int i = 0, dots = 0; i < length; i++) {
@@ -134,7 +134,7 @@ static void read_named(struct server_text *said, const struct server_program *pr
             bool word = strncasecmp(version, "version", 7) == 0,
                  is = strncmp(version, "is ", 3) == 0;
             bool mark =
-                strchr(" \t*`=:|\"'(,v", *version) != NULL || !isascii((unsigned char)*version);
+                strchr(" \t*`=:|\"'(,v-@~", *version) != NULL || !isascii((unsigned char)*version);
             if (!word && !is && !mark) {
                 break;
             }
@@ -768,11 +768,13 @@ static bool complete_program(struct server_text *said, struct error *why)
         server_text_pass(said, worded->other, "another version in words; the first counts");
     }
     const char *latest = "";
-    if (!is_stated(engine) && program->versions == NULL) {
-        latest = server_engine_latest(program->file, why);
+    if (!is_stated(engine) && !server_text_overrides(said, "engine")) {
+        latest = program->versions == NULL ? server_engine_latest(program->file, why) : "";
         set(engine, &own, latest != NULL ? latest : "");
-    } else if (!is_stated(engine) && !server_text_overrides(said, "engine")) {
-        server_text_pass(said, "version", server_version_unsaid);
+        server_text_pass(said, "version",
+                         program->versions != NULL
+                             ? server_version_unsaid
+                             : "no line states it, so the latest counts (--set engine=NAME-N)");
     }
     return latest != NULL;
 }

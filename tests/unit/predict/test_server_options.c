@@ -105,7 +105,7 @@ static void each_option_of_a_server_is_known(void **state)
         }
     }
     fclose(file);
-    assert_int_equal(count, 1072);
+    assert_int_equal(count, 1071);
 }
 
 /* ---- secrets ---- */
@@ -129,7 +129,7 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
          "expected: an option of vLLM, or the command without it"},
         {"non-default args: {'api_key': ['" SECRET "'], 'hf_token': '" SECRET "'}",
          "api_key, hf_token version"},
-        {"server_args=ServerArgs(model_path='m', api_key='" SECRET "')", ""},
+        {"server_args=ServerArgs(model_path='m', api_key='" SECRET "')", "version"},
         {"docker run -e HF_TOKEN=" SECRET " vllm/vllm-openai:v0.19.0 --model m", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -101,6 +101,9 @@ static const struct {
      "server_args=ServerArgs(model_path='m', kv_cache_dtype='auto')\n"
      "KV Cache is allocated. dtype: torch.float8_e4m3fn, #tokens: 721408, KV size: 29.1 GB\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 dtype.kv=fp8@2 kv_pool_tokens=721408@2 kv_memory=29.1GiB@2"},
+    {"a traceback, which starts nothing",
+     "server_args=ServerArgs(model_path='m', tp_size=4)\n    x = _launch_subprocesses(server_args=server_args)\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=4@1"},
     {"a pool and weights, and those of drafts",
      "Load weight end. type=A, mem usage=7.5 GB.\nKV Cache is allocated. #tokens: 95, K size: 3.46 GB, V size: 3 GB\n"
      "Load weight end. type=B, mem usage=0.3 GB.\nKV Cache is allocated. #tokens: 95, K size: 1.08 GB, V size: 1 GB",
@@ -687,7 +690,7 @@ static const char *unused_of(const char *text)
 static const struct {
     const char *text, *unused;
 } unused[] = {
-    {"server_args=ServerArgs(model_path='m', new_one=True, old_one=None)\n", "new_one"},
+    {"server_args=ServerArgs(model_path='m', new_one=True, old_one=None)\n", "new_one, version"},
     {"LLM engine (v0.11.0) with config: model='m', new_one=NewConfig(part=True), x=0\n", "new_one"},
     {"GPU KV cache size: 900 tokens\nYou may set --max-num-seqs 8.\n", "--max-num-seqs, version"},
     {"vllm serve m --max-num-seqs 4 -tp 2", "version"},
@@ -720,7 +723,7 @@ static const struct {
     {"vllm serve m -O '{\"cudagraph_mode\": \"PIECEWISE\"}' -O.custom_ops=x",
      "--compilation-config.cudagraph_mode, -O.custom_ops, version"},
     {"sglang serve --model-path m --speculative-num-steps 3 --speculative-eagle-topk 4",
-     "speculative_eagle_topk, speculative_num_steps"},
+     "speculative_eagle_topk, speculative_num_steps, version"},
     {"vllm serve m '--enable-chunked-prefill' '--chat-template' '' \"--port\" 1 '-tp=2'",
      "--enable-chunked-prefill, --chat-template, --port, version"},
     {"vllm serve m --enable-chunked-prefill --num-scheduler-steps 1",
@@ -733,9 +736,11 @@ static const struct {
     {"# export VLLM_USE_V1=0\nvllm serve m", "VLLM_USE_V1, version"},
     {"You should set VLLM_PP_LAYER_PARTITION to 10,22.\nvllm serve m",
      "VLLM_PP_LAYER_PARTITION, version"},
-    {"sglang serve --model-path m --enable-dp-attention --tp 8", "enable_dp_attention"},
+    {"sglang serve --model-path m --enable-dp-attention --tp 8", "enable_dp_attention, version"},
     {"vllm serve m --block-size 32", "version"},
-    {"server_args=ServerArgs(model_path='m', schedule_policy='lpm')", "--schedule-policy"},
+    {"server_args=ServerArgs(model_path='m', schedule_policy='lpm')", "--schedule-policy, version"},
+    {"sglang-0.4.6\nsglang serve --model-path m", ""},
+    {"vLLM API server version 0.1.dev5290+g7c5a2f8\nvllm serve m", "version"},
     {"vllm serve m --max-num-seqs 4 5",
      "f:1: '5' stands without an option\n  expected: options of vLLM, each with its value"},
 };
@@ -971,6 +976,11 @@ static const struct {
     {"vllm serve m -tp 2\ntensor_parallel_size=2 is bigger than a reserved number of GPUs (1 GPUs) in a node",
      "f:2: 'is bigger than a reserved number of GPUs'"},
     {"python3 -m minisglang.launch_server --model-path m", "f: no line is a server's"},
+    {"lmcache_vllm serve m -tp 2", "f: no line is a server's"},
+    {"python3 -m lmcache_vllm.vllm.entrypoints.openai.api_server --model m",
+     "f: no line is a server's"},
+    {"vllm serve m --help", "f: no line is a server's"},
+    {"docker run --entrypoint /bin/bash -it vllm/vllm-openai:v0.19.0", "f: no line is a server's"},
     {"how to run With `vllm serve`, you should", "f: no line is a server's"},
     {"\n$ vllm serv m --max-num-seqs 8",
      "f: no line is a server's\n  expected: the start-up log of a server, a command such as "
