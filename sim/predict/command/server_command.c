@@ -549,8 +549,9 @@ void server_command_second(struct server_text *said, int first, int line)
                  "one server; keep the other's command in a file of its own");
 }
 
-/* Write what a command says: its variables and options before the server's name, and all words behind that. */
-static void copy_command(const char *at, const char *name, char out[COMMAND_MOST])
+/* Write what a command says: its variables and options before the server's name, and all words behind that. Returns
+ * its end. */
+static const char *copy_command(const char *at, const char *name, char out[COMMAND_MOST])
 {
     char word[WORD];
     bool counts = false;
@@ -565,6 +566,7 @@ static void copy_command(const char *at, const char *name, char out[COMMAND_MOST
     while (shell_word(&name, word, sizeof word) || pass_redirection(&name, word)) {
         text_append(out, COMMAND_MOST, "%s%s", word, word[0] != '\0' ? " " : "");
     }
+    return name;
 }
 
 /* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? */
@@ -622,7 +624,9 @@ static void unquote(char *open)
 bool server_command_read(struct server_text *said, char *text)
 {
     const char *line = text, *rest = text + strspn(text, " \t");
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     bool found = false, several = false;
+    size_t name = 0; /* the first server's */
     int first = said->line;
     server_job_read_line(said, line);
     for (int starts = 0;
@@ -641,6 +645,7 @@ bool server_command_read(struct server_text *said, char *text)
             error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
                          "the command of one alone; and --set replicas=N, the number of them");
         }
+        name = found ? name : (size_t)(line - text);
         found = true;
         several = false;
         read_variables(said, rest, (size_t)(line - rest));
@@ -649,10 +654,13 @@ bool server_command_read(struct server_text *said, char *text)
         said->line += count_joined(rest, line);
         rest = line;
         char whole[COMMAND_MOST];
-        copy_command(head, line, whole);
-        if (said->command_line > 0 && strcmp(said->command, whole) != 0) {
-            server_command_second(said, said->command_line, said->line);
-        } else if (said->command_line == 0) {
+        const char *behind = copy_command(head, line, whole);
+        if (said->command_line > 0) {
+            rest = behind;
+            if (strcmp(said->command, whole) != 0) {
+                server_command_second(said, said->command_line, said->line);
+            }
+        } else {
             memcpy(said->command, whole, sizeof whole);
             said->command_line = said->line;
             said->typed = true;
@@ -666,6 +674,16 @@ bool server_command_read(struct server_text *said, char *text)
         said->line = begins;
         read_head(said, head, line);
         server_job_read(said, &said->job, head, line);
+    }
+    size_t begins = strspn(text, " \t>*-`"), word = strcspn(text + begins, " ");
+    bool plain = word == strspn(text + begins, letters),
+         capital = isupper((unsigned char)text[begins]);
+    if (found && plain &&
+        capital) { /* a sentence before it: "With --max-num-seqs 8: vllm serve m" */
+        char was = text[name];
+        text[name] = '\0';
+        stray_settings_find(said, text + begins);
+        text[name] = was;
     }
     if (found) { /* what stands behind the command, on its line */
         said->line += count_joined(text, rest);

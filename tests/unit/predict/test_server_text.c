@@ -627,6 +627,9 @@ static const struct {
     {"the same command again, behind a prompt and with a redirection",
      "vllm serve \"org/m\" -tp 2\n\n(venv) a@b:~/c$ vllm serve 'org/m' -tp 2 > log 2>&1\n",
      "model=org/m@1 system=vllm@0 tensor_parallel=2@1"},
+    {"the same command again, with JSON",
+     "vllm serve m -O '{\"level\": 3}'\nvllm serve m -O '{\"level\": 3}'\n",
+     "model=m@1 system=vllm@0"},
     {"a server's example, and settings of adapters that every log has",
      "  Example: sglang serve --model-path <model> [options]\n"
      "server_args=ServerArgs(model_path='m', lora_paths=None, record_nolora_graph=True, schedule_policy='lpm')\n",
@@ -894,6 +897,7 @@ static const struct {
      "f:1: '--tensor-parallel-size' stands outside the command"},
     {"- `vllm serve m`, with `--max-num-seqs 8`",
      "f:1: '--max-num-seqs' stands outside the command"},
+    {"With --max-num-seqs 8: vllm serve m", "f:1: '--max-num-seqs' stands outside the command"},
     {"vllm serve m # VLLM_USE_V1=0", "f:1: 'VLLM_USE_V1' is set in a way that is not read"},
     {"vllm serve m &nbsp;--tensor-parallel-size 4",
      "f:1: '--tensor-parallel-size' stands outside the command"},
