@@ -22,7 +22,7 @@ requests=synthetic:prompt=500,output=50,requests=100
     --set workload=synthetic:prompt=500,output=50,prefix=256,prefixes=4,requests=100 \
     --minimise 'host_memory=[1GiB, 8GiB]' --target 'ttft_p99_ms<=2s' --deploy "$scratch/prefixes" >"$scratch/said"
 "$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 --maximise 'max_sequences=[8, 16]' \
-    --set workload=synthetic:prompt=500,output=50,turns=2,think=1s,requests=400 --target 'tpot_ms<=1s' \
+    --set workload=synthetic:prompt=500,output=50,turns=8,think=30s --target 'tpot_ms<=1s' \
     --deploy "$scratch/sessions" >"$scratch/said"
 "$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --maximise 'clients=[4, 8]' \
     --set workload=$requests --target 'tpot_ms<=1s' --deploy "$scratch/clients" >"$scratch/said"
@@ -32,6 +32,7 @@ requests=synthetic:prompt=500,output=50,requests=100
 python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes" \
     "$scratch/sessions" "$scratch/clients" "$scratch/router"
 grep -q '^# Not sent as predicted: a turn' "$scratch/sessions/benchmark.sh" &&
+    grep -q '^# Predicted of .*; they come at 1[.0-9]* a second, the question.s at 2' "$scratch/sessions/benchmark.sh" &&
     grep -q -- '--max-concurrency 8' "$scratch/clients/benchmark.sh" &&
     ! grep -q -- --self-timed "$scratch/clients/benchmark.sh" && grep -q -- --self-timed "$scratch/sessions/benchmark.sh" &&
     echo 'ok - the benchmark waits as clients do, and says what it does not send'

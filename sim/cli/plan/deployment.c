@@ -222,8 +222,30 @@ static void put_prediction(const struct result *result, const char *of, double s
     }
 }
 
-static void put_requests(const struct point *point, const struct benchmark_list *list, double runs,
-                         char (*values)[LINE])
+/* A list tests another load than the question where it brings fewer requests, or fills caches for long. */
+static void put_difference(const struct result *list, const struct result *question,
+                           char text[LINE])
+{
+    double brings = result_number(list, COLUMN(requests_in_per_s));
+    double asked = result_number(question, COLUMN(requests_in_per_s));
+    double cold = result_number(list, COLUMN(ttft_p99_ms));
+    double warm = result_number(question, COLUMN(ttft_p99_ms));
+    if (brings < 0.95 * asked) {
+        text_append(text, LINE,
+                    "; they come at %.3g a second, the question's at %.3g, as no session is under "
+                    "way when the list begins",
+                    brings, asked);
+    }
+    if (cold > 2 * warm) {
+        text_append(text, LINE,
+                    "; the caches fill meanwhile: once they have, the 99th percentile of TTFT is "
+                    "%.3g ms",
+                    warm);
+    }
+}
+
+static void put_requests(const struct point *point, const struct benchmark_list *list,
+                         const struct result *question, double runs, char (*values)[LINE])
 {
     const struct requests *requests = point->requests;
     const struct workload *workload = &point->workload;
@@ -251,6 +273,7 @@ static void put_requests(const struct point *point, const struct benchmark_list 
     snprintf(values[REQUESTS], LINE, "%" PRIu64, list->count);
     snprintf(values[HASH], LINE, "%u", list->hash_tokens);
     put_prediction(&list->result, " of these requests", runs, runs, values[LISTED]);
+    put_difference(&list->result, question, values[LISTED]);
     snprintf(values[PROMPTS], LINE, "These are random tokens, which %s.",
              requests->chunk_tokens > 0 ? "begin alike as those of the workload do"
                                         : "share no beginnings");
@@ -321,7 +344,7 @@ static void deployment_put_values(const struct deployment *deployment, const str
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
     put_router(&point->workload, values);
     if (point_serves(point)) {
-        put_requests(point, list, runs, values);
+        put_requests(point, list, deployment->result, runs, values);
     } else {
         put_batch(point, deployment, values);
     }
