@@ -348,6 +348,10 @@ static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verd
         advise_say(text, "; nearest: ");
         say_missing(fleet, nearest, text);
     }
+    if (nearest != NULL && nearest->alone == ALONE_MISSES) {
+        advise_say(text, ". More servers do not help a request that has one for itself: a longer "
+                         "limit, shorter prompts or a faster machine would");
+    }
     frame_textf(verdict, VERDICT_run, "%s.", text);
 }
 
