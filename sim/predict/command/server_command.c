@@ -277,6 +277,9 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             value = strchr(name, '=');
         }
         unset = unset || strcmp(word, "unset") == 0;
+        if (unset) {
+            text_append(said->taken, sizeof said->taken, " %s ", word);
+        }
         for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
             struct stated_key *key = &said->keys.all[i];
             key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];

@@ -289,6 +289,8 @@ void stray_variables_find(struct server_text *said, const char *line)
             found.kind = comment ? STRAY_TOLD : kind_of(said, &in, word, false, named);
             bool set = fnmatch("*name[\"']: *", line, 0) == 0 ||
                        fnmatch("*name: *", line, 0) == 0 || strncmp(line, "read ", 5) == 0;
+            set =
+                set && node_get(found.option->words, "*") == NULL; /* most values change nothing */
             if (*value == '\0' && !set) {
                 found.kind = in.log                       ? STRAY_NONE
                              : found.kind == STRAY_STATED ? STRAY_TOLD

@@ -736,6 +736,8 @@ static const struct {
      "Traceback (most recent call last), version"},
     {"GPU KV cache size: 900 tokens\nApplication startup complete.\nTraceback (most recent call last):\n",
      "version"},
+    {"- name: CUDA_VISIBLE_DEVICES\n  value: '0,1'\nvllm serve m", "CUDA_VISIBLE_DEVICES, version"},
+    {"LMCACHE_CHUNK_SIZE=64\nunset LMCACHE_CHUNK_SIZE\nvllm serve m", "version"},
     {"# export VLLM_USE_V1=0\nvllm serve m", "VLLM_USE_V1, version"},
     {"You should set VLLM_PP_LAYER_PARTITION to 10,22.\nvllm serve m",
      "VLLM_PP_LAYER_PARTITION, version"},
