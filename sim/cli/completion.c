@@ -14,8 +14,7 @@
 struct offer {
     FILE *out;
     const char *word; /* under the cursor, as far as it is typed */
-    const char
-        *part; /* the part of it that is completed: behind "--set=", "model=" or "mechanisms." */
+    const char *part; /* of it, which is completed: behind "--set=", "model=", "mechanisms." */
 };
 
 /* Print the whole word with this name in place of the part, on a line, if the part begins it.

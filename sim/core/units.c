@@ -335,8 +335,7 @@ const char *unit_example(enum unit unit)
 
 char *units_format(double value, enum unit unit, char *text, size_t size)
 {
-    const struct unit_spelling *spelling =
-        NULL; /* the largest that leaves at least 1 after rounding */
+    const struct unit_spelling *spelling = NULL; /* the largest that leaves at least 1, rounded */
     for (int i = 0; i < SPELLINGS; i++) {
         const struct unit_spelling *row = &spellings[i];
         bool fits = spelling == NULL || fabs(value) >= 0.9995 * row->scale;
@@ -372,9 +371,8 @@ char *units_write(double value, enum unit unit, char *text, size_t size)
     assert(best != NULL);
     double shown = value / best->scale;
     bool whole = shown == nearbyint(shown) && shown < 0x1p53;
-    for (int digits = 1; digits <= 17;
-         digits++) { /* as few as distinguish it from every other value */
-        struct quantity read;
+    for (int digits = 1; digits <= 17; digits++) {
+        struct quantity read; /* as few digits as distinguish it from every other value */
         snprintf(text, size, whole ? "%.*f%s" : "%.*g%s", whole ? 0 : digits, shown, best->suffix);
         if (quantity_parse(text, &read) && read.value == value) {
             return text;

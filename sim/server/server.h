@@ -111,12 +111,11 @@ struct server_options {
     bool saves_cross;                   /* saved blocks cross ways: the cache's saves_wait */
     bool step_saves;                    /* a step ends when all its saves have reached the host */
     bool step_takes;                    /* it begins when the blocks that it has taken are saved */
-    bool one_stream; /* loads from tier 1 and saves to it do not cross together */
-    double step_ns;  /* CPU time of each step for prefixes */
-    struct connector_lookup
-        lookup;              /* of a waiting request's prompt; its gpu_ns are in request_ns */
-    double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
-    uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
+    bool one_stream;                /* loads from tier 1 and saves to it do not cross together */
+    double step_ns;                 /* CPU time of each step for prefixes */
+    struct connector_lookup lookup; /* of a waiting prompt; its gpu_ns are in request_ns */
+    double written_bytes;           /* for each token of a chunk, to the host; 0: its KV stays */
+    uint32_t written_layers;        /* the KV of a chunk leaves in this many transfers */
     uint32_t layers; /* a prefix loads layer by layer, in this many; 1: before all of its step;
                         0: before its request */
     uint32_t layered_tiers; /* so does what comes from these tiers below the GPU; others come before

@@ -26,8 +26,7 @@ struct front_run {
     const struct whatif *study;
     uint32_t point; /* of that study */
     const struct result *result;
-    double
-        figures[FIGURES]; /* that are compared, throughput first; more is better; 0: it has none */
+    double figures[FIGURES]; /* throughput first; more is better; 0: it has none */
     bool beaten;
 };
 

@@ -297,9 +297,8 @@ struct draft_map {
     /* The share of drafts that are accepted, if those before them were; or a list by position: the
      * share of steps in which each was, as vLLM prints it. */
     const struct node *acceptance;
-    const struct node
-        *lengths; /* in its place: a task whose length is published for method and model */
-    int rejected; /* enum drafts_rejected */
+    const struct node *lengths; /* in its place: a task whose length is published */
+    int rejected;               /* enum drafts_rejected */
     uint64_t
         overhead; /* ns of the CPU for each drafted token that the GPU waits for: an engine that
                         * drafts without CUDA graphs launches each pass anew */

@@ -405,9 +405,8 @@ static bool write_instruction(char *value, const char *file, struct container_co
     return !list || words != NULL;
 }
 
-enum { STAGES_MOST = 100 }; /* built on each other */
-
-/* What the last stage starts, and in which of the lines that begins. */
+/* What the last stage starts, and in which of the lines that begins; and how many are built on each other. */
+enum { STAGES_MOST = 100 };
 struct image_stage {
     char image[256], *entry, *args;
     size_t line;

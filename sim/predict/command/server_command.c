@@ -13,7 +13,7 @@
 /* A command is split into words as a shell does. The words behind an option that is not read are
  * its values: but for the model, no word of a server's command stands alone. */
 
-enum { WORD = 4096, STARTS_MOST = 100 }; /* bytes of a word that are read; commands of a line */
+enum { WORD = 4096, STARTS_MOST = 100 }; /* bytes of a word, commands of a line that are read */
 
 /* ---- words ------------------------------------------------------------------------------- */
 

@@ -34,9 +34,9 @@ struct server_option {
     const char *yes, *no; /* what a switch sets; NULL: nothing */
     const char *unit;     /* behind the number of the key's value: "GiB", "tok"; NULL: none */
     const struct node
-        *words;     /* a map: what each word, or pattern, sets, of its key or as a map of keys */
-    const char *of; /* the system that alone has it; NULL: all */
-    const char *writes;      /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
+        *words;         /* a map: what each word, or pattern, sets: its key, or a map of keys */
+    const char *of;     /* the system that alone has it; NULL: all */
+    const char *writes; /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
     const struct node *also; /* other names of it */
     const char *reason;      /* why it is not read; NULL: it is */
     bool fixed;              /* its name begins with no pattern */

@@ -110,9 +110,8 @@ static void read_named(struct server_text *said, const struct server_program *pr
     static const char named[] = "*@(module |conda |activate|.sif|.sqsh|.whl|/bin/)*";
     struct server_worded *worded = &said->worded[program - said->programs];
     bool package = shell_is_comment(line);
-    int fits = -1; /* does the line have one of `named`? */
-    bool advised =
-        strstr(line, ".py:") != NULL; /* a log says in which one an option will be gone */
+    int fits = -1;                               /* does the line have one of `named`? */
+    bool advised = strstr(line, ".py:") != NULL; /* a log says when an option will be gone */
     for (const char *at = line; (at = strcasestr(at, program->file)) != NULL; at++) {
         unsigned number;
         const char *name = at + strlen(program->file), *rest = name;
@@ -725,8 +724,7 @@ static void check_lines(struct server_text *said)
     }
     bool shared = says(OF(SHARED_RANKS), "yes") && said->program->ranks_in_tensor;
     server_job_check(said, tensor, shared ? 1 : data, stages);
-    const struct server_need *at =
-        said->needs; /* for what a line says, another has to state a key */
+    const struct server_need *at = said->needs; /* for what a line says, another states a key */
     for (; at < said->needs + SERVER_NEEDS && at->says != NULL; at++) {
         const char *need = node_get(at->says, "needs")->text;
         bool drafts = strncmp(need, "drafts", 6) == 0;

@@ -149,19 +149,16 @@ struct server_text {
     bool backwards;   /* they stand newest first */
     unsigned engines; /* whose metrics state a pool: data-parallel ranks */
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
-    char source
-        [64]; /* what stands before the lines that count: a container's or pod's name; "": nothing */
+    char source[64]; /* before the lines that count: a container's or pod's name; "": nothing */
     struct server_job job;
-    char
-        taken[1024]; /* the variables that were read in the line; "*": they are another program's */
-    uint64_t copies; /* of the server, that a manifest runs */
+    char taken[1024]; /* the line's variables that were read; "*": another program's */
+    uint64_t copies;  /* of the server, that a manifest runs */
     int copies_line;
     uint64_t urls; /* behind a router */
     int urls_line;
     struct server_rank {
         int rank, line;
-    } ranks
-        [STATED_MAX_SEQUENCES]; /* by the key that counts them, the largest of a log's processes */
+    } ranks[STATED_MAX_SEQUENCES]; /* by the key that counts them: a log's largest */
     struct server_need {
         const struct node *says; /* what a line says, for which another has to state a key */
         int line;

@@ -22,8 +22,7 @@ struct serving {
     size_t refused;               /* those too long, which it lacks */
     struct request_stream stream; /* if they are one */
     struct stream_stage stage;
-    const struct stream_stage
-        *again; /* of another run, whose requests and warm-up it has; NULL: its own */
+    const struct stream_stage *again; /* whose requests and warm-up it has; NULL: its own */
     struct serving_memory memory;
     double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;

@@ -61,8 +61,7 @@ struct stream_question {
         double value; /* in the column's unit */
     } all[STREAM_BOUNDS];
     uint32_t count;
-    uint64_t
-        most; /* requests that a run may have for it; of many servers more (serving_stream.c) */
+    uint64_t most; /* requests of a run for it; of many servers more (serving_stream.c) */
 };
 
 /* Requests of the shortest run that answers, of the usual one, and of the longest that is worth it. */

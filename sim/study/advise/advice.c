@@ -100,11 +100,10 @@ enum routing advice_routing(const struct scenario *scenario)
 /* What is asked of a search beside the scenario. */
 struct advice_asked {
     struct advice_form form;
-    double guess;            /* the highest rate, probably; 0: unknown */
-    const char *systems;     /* NULL: the scenario's; if it names none, all */
-    const char *key, *value; /* one key of the scenario; NULL: none */
-    const struct advice
-        *chooses; /* it chooses the answer among what is found; NULL: nothing is advised */
+    double guess;                 /* the highest rate, probably; 0: unknown */
+    const char *systems;          /* NULL: the scenario's; if it names none, all */
+    const char *key, *value;      /* one key of the scenario; NULL: none */
+    const struct advice *chooses; /* among what is found; NULL: nothing is advised */
 };
 
 /* The scenario as it is asked for. The caller releases `out`, on failure too. */

@@ -76,9 +76,8 @@ struct advice {
     struct targets targets;  /* the options', and what a rate of requests adds */
     uint32_t gpus;           /* that there are; a form may leave some idle */
     struct advice_form form; /* in which the systems were compared */
-    struct advice_trial
-        trials[ADVICE_TRIALS];   /* forms, fewest servers first, and the best one behind
-                                                  another router; then changes */
+    /* Forms, fewest servers first, and the best one behind another router; then changes. */
+    struct advice_trial trials[ADVICE_TRIALS];
     uint32_t trial_count, plain; /* `plain`: the form that is compared in */
     struct planning systems;
     struct advice_host host;

@@ -82,8 +82,7 @@ struct whatif_findings {
     uint32_t timed; /* number of points that have the figure */
     uint32_t best;  /* the first within a thousandth of the best */
     uint32_t own;   /* the scenario's own point */
-    uint32_t
-        knee; /* if the figure improves along a single axis of numbers, whose values do not all tie */
+    uint32_t knee;  /* if the figure improves along a single axis of numbers that do not all tie */
     bool all_tie;   /* all other points tie with the best one */
     enum tie worst; /* the last of the reasons for ties with it, in the order of enum tie */
 };

@@ -206,8 +206,7 @@ bool trace_fit(const struct trace *recording, double share, uint32_t threads,
         .first_octave = nearest < 16 ? nearest : 16,
         .basis = BASIS_MEASURED,
     };
-    struct trace_source
-        source; /* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at 3840 tokens" */
+    struct trace_source source; /* "SmolLM2-135M-Instruct, policy.txt.gz, 384 steps at ..." */
     trace_source_read(header, &source);
     text_copy(profile->model, sizeof profile->model, source.model);
     snprintf(profile->source, sizeof profile->source, "%.100s, %.200s, %u steps at %u tokens",
