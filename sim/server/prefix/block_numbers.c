@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 
-enum {
-    LEAST_NUMBERS = 32,
-    FEW_SPARE = 4
-}; /* made before spare ones are looked for; then too few */
+/* Numbers are collected once more than LEAST_NUMBERS are given and fewer than FEW_SPARE are spare. */
+enum { LEAST_NUMBERS = 32, FEW_SPARE = 4 };
 
 /* ---- blocks of a request -------------------------------------------------------------- */
 
@@ -39,7 +37,7 @@ static uint32_t block_chunk(const struct block_numbers *numbers, const uint32_t 
                                          : chunks[(block + 1) * numbers->chunks_per_block - 1];
 }
 
-/* The same of a row's block where the row begins with `chunk`. */
+/* The chunk that a row's block has if the row begins with `chunk` and its chunks follow each other. */
 static uint64_t chunk_behind(const struct block_numbers *numbers, uint32_t chunk, uint64_t block)
 {
     return chunk + (numbers->blocks_per_chunk > 0 ? block / numbers->blocks_per_chunk

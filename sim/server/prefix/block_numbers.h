@@ -86,8 +86,8 @@ void block_numbers_release(struct block_numbers *numbers); /* a zeroed struct is
 const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_t index,
                                             uint64_t from, uint64_t to, size_t *count);
 
-/* The first piece of a span, or with `back` its last one; `count` blocks from there on, which leave the span; and
- * one piece that does. */
+/* The first piece of a span, or with `back` its last one. take() and next() take blocks off that end of the span:
+ * `count` of them, for which a piece may be cut, or this piece. */
 uint32_t piece_span_piece(const struct block_numbers *numbers, const struct piece_span *span,
                           bool back);
 struct piece_span piece_span_take(struct block_numbers *numbers, struct piece_span *span,
