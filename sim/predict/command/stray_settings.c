@@ -287,8 +287,11 @@ void stray_variables_find(struct server_text *said, const char *line)
                 in.from = line; /* which is no other program's */
             }
             found.kind = comment ? STRAY_TOLD : kind_of(said, &in, word, false, named);
-            bool set = fnmatch("*name[\"']: *", line, 0) == 0 ||
-                       fnmatch("*name: *", line, 0) == 0 || strncmp(line, "read ", 5) == 0;
+            char head[16]; /* "name: " */
+            size_t most = (size_t)(word - line) < 8 ? (size_t)(word - line) : 8;
+            snprintf(head, sizeof head, "%.*s", (int)most, word - most);
+            bool set = fnmatch("*name?([\"']): ?([\"'])", head, FNM_EXTMATCH) == 0 ||
+                       strncmp(line, "read ", 5) == 0;
             set =
                 set && node_get(found.option->words, "*") == NULL; /* most values change nothing */
             if (*value == '\0' && !set) {

@@ -795,6 +795,7 @@ static void long_lines_are_read_once(void **state)
         {"INFO 11-29 12:00:00 [utils.py:1] non-default args: {'x': 1,\n",
          "e=1, a=2, b=3, c=4, d=5, e=6, f=7, g=8, h=9, i=1, j=2, k=3, l=4, m=5,\n", 30000},
         {"", "max_num_seqs=3 ", 100000},
+        {"export ", "VLLM_USE_V1=1 `VLLM_PP_LAYER_PARTITION` ", 30000},
         {"", "`", 1000000},
         {"", "${A:+", 150000},
         {"", "vllm=99.9 ", 20000},
