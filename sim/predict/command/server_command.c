@@ -660,7 +660,7 @@ bool server_command_read(struct server_text *said, char *text)
         const char *behind = copy_command(head, line, whole);
         if (said->command_line > 0) {
             rest = behind;
-            if (strcmp(said->command, whole) != 0) {
+            if (strcmp(said->command, whole) != 0 || strlen(whole) == COMMAND_MOST - 1) {
                 server_command_second(said, said->command_line, said->line);
             }
         } else {

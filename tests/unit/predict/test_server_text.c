@@ -820,6 +820,26 @@ static void long_lines_are_read_once(void **state)
     assert_true((clock() - begun) / CLOCKS_PER_SEC < 30);
 }
 
+/* Two commands that begin alike for thousands of words are not taken for one. */
+static void long_commands_are_not_one(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    for (int sequences = 3; sequences < 5; sequences++) {
+        fputs("vllm serve m --served-model-name", in);
+        for (int i = 0; i < 1500; i++) {
+            fprintf(in, " name%d", i);
+        }
+        fprintf(in, " --max-num-seqs %d\n", sequences);
+    }
+    rewind(in);
+    bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
+    fclose(in);
+    assert_false(read);
+}
+
 /* However much a text advises, what it states is not overlooked. */
 static void advice_leaves_room_for_what_is_stated(void **state)
 {
@@ -1150,6 +1170,7 @@ int main(void)
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(long_texts_are_read_whole),
         cmocka_unit_test(long_lines_are_read_once),
+        cmocka_unit_test(long_commands_are_not_one),
         cmocka_unit_test(advice_leaves_room_for_what_is_stated),
         cmocka_unit_test(options_may_be_many),
         cmocka_unit_test(mistakes_are_told_with_their_place),
