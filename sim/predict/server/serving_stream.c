@@ -10,14 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests of the first run, and of the shortest that tells anything; and steps of the longest. */
-enum { FIRST = 500, FEW = 500, MOST_STEPS = 4000000 };
+/* Requests of the first run, of the shortest that tells; steps and cached tokens of the longest. */
+enum { FIRST = 500, FEW = 500, MOST_STEPS = 4000000, MOST_TOKENS = 300000000 };
 
 /* So many servers, or fewer, need no more requests than one; more servers as many times more. (Assumed.) */
 static const double share_length = 32;
-
-/* A longer run is this many times as long as the last one, at least: it begins anew. */
-static const double longer = 3;
 
 /* A run is this many times as long as a request takes, and clients send so many requests each; and where no
  * question ends it before, as so many sessions one after the other (assumed): a router sends the turns of one to
@@ -74,13 +71,31 @@ void stream_stage_first(const struct point *point, const struct stream_question 
                 : (struct stream_stage){.requests = (uint64_t)(FIRST * scale) + 2 * clients};
 }
 
+/* Does a request look for the beginning of its prompt? */
+static bool looks_up(const struct point *point)
+{
+    return mechanisms_keep_prefixes(point->setup.mechanisms) && point->requests->chunk_tokens > 0;
+}
+
+/* Requests of a run that is worth it, by the steps that each takes and the work of the prefix cache. */
+static uint64_t most_requests(const struct point *point, double steps)
+{
+    const struct requests *sample = point->requests;
+    double tokens = 0, scale = stream_scale(point);
+    for (size_t i = 0; looks_up(point) && i < sample->count; i++) {
+        tokens += (double)request_kept_tokens(&sample->all[i]) / (double)sample->count;
+    }
+    double worth = fmax(fmin(MOST_STEPS / steps, MOST_TOKENS / tokens), STREAM_FEWEST * scale);
+    return (uint64_t)fmin(fmin(STREAM_MOST * scale, stream_room(sample)), worth);
+}
+
 /* Requests whose KV fills the tiers of all servers. */
 static uint64_t requests_to_fill(const struct point *point, const struct serving_memory *memory)
 {
     const struct requests *sample = point->requests;
     const struct prefix_options *prefix = &memory->prefix;
     double blocks = (double)prefix->gpu_blocks, tokens = 0;
-    if (!mechanisms_keep_prefixes(point->setup.mechanisms) || sample->chunk_tokens == 0) {
+    if (!looks_up(point)) {
         return 0;
     }
     for (uint32_t k = 0; k < prefix->lower_count; k++) {
@@ -268,9 +283,9 @@ static struct stream_load stream_load_read(const struct point *point, double ask
         .overloaded = grows && behind && lacks > (few ? few_overload : overload) * asked,
         .settled =
             point->workload.clients > 0 || !point->requests->sessions || lacks <= overload * asked,
-        .calm =
-            point->workload.clients > 0 ||
-            (!grows && (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
+        .calm = point->workload.clients > 0 ||
+                (!grows && (filled || !few) &&
+                 (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
     };
 }
 
@@ -294,13 +309,10 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                        const struct stream_finding *finding, const struct serving_window *window,
                        struct stream_stage *stage)
 {
-    double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
-    double scale = stream_scale(point);
-    double asked = question != NULL ? (double)question->most * scale : INFINITY;
-    double wanted = stage->number > 0  ? fmax(1.2 * wide * wide, longer) * come
-                    : question != NULL ? asked
-                                       : STREAM_USUAL * scale;
-    wanted = fmin(wanted, asked);
+    double come = (double)finding->come, scale = stream_scale(point);
+    double wanted = question != NULL    ? (double)question->most * scale
+                    : stage->number > 0 ? INFINITY
+                                        : STREAM_USUAL * scale;
     double lasting = finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
     uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
@@ -319,7 +331,7 @@ static void set_enough(const struct point *point, const struct stream_question *
                    out->come >= CYCLES * point->workload.clients;
     bool asked_enough = question != NULL && lasting &&
                         (double)out->come >= (double)question->most * stream_scale(point);
-    bool told = load->settled && (question != NULL ? answered : window->known && out->wide <= 1);
+    bool told = load->settled && answered;
     out->enough = stage->number > 0 ? load->overloaded || (told && lasting) || asked_enough ||
                                           out->come >= out->most
                                     : question != NULL && load->overloaded;
@@ -346,7 +358,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
         stream_times_release(&times);
         return false;
     }
-    out->wide = find_precision(point, &times, window);
+    double wide = find_precision(point, &times, window);
     out->taken_ns = stream_times_mean(&times, COLUMN(e2e_ms));
     out->lasts_ns = (double)(window->to_ns - window->from_ns);
     bool most_wait;
@@ -359,14 +371,12 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     struct stream_load load =
         stream_load_read(point, asked, out->come, waits, session_ns, &times, window);
     window->grows = load.grows;
-    double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
-    bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
+    bool answered = question != NULL ? stream_question_answered(question, &load, &times)
+                                     : window->known && wide <= 1;
     window->close = question != NULL && !answered;
-    out->wide = question != NULL ? open : out->wide;
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
     out->lasting_ns = fmax(ANSWERS * out->taken_ns, whole ? SESSIONS * session_ns : 0);
-    out->most = (uint64_t)fmin(fmin(STREAM_MOST * scale, stream_room(point->requests)),
-                               fmax(MOST_STEPS / steps, STREAM_FEWEST * scale));
+    out->most = most_requests(point, (double)totals->steps / fmax((double)out->come, 1));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
     set_enough(point, question, stage, &load, answered, window, out);
     stream_times_release(&times);

@@ -3,8 +3,8 @@
  * A first short run tells how long requests take and how long the warm-up lasts. A longer one serves the
  * beginning of the stream (server/requests/stream.h), and is looked at now and then: it ends once the
  * intervals of the figures are narrow enough (stationary.h), or the question is answered. Where it is not
- * long enough a longer one begins anew, with what this one told, so that nothing of the warm-up is in any
- * figure. */
+ * long enough, one begins anew that is laid as long as is worth it, with what this one told, so that nothing
+ * of the warm-up is in any figure: it goes on until it is enough. */
 #pragma once
 
 #include "predict/scenario/point.h"
@@ -28,7 +28,6 @@ struct stream_stage {
 
 /* What a run has told so far. */
 struct stream_finding {
-    double wide;                 /* the figures' intervals, of what they may be */
     double taken_ns;             /* by a request */
     double lasts_ns, lasting_ns; /* how long requests count, and at least have to */
     uint64_t come, most;         /* requests that came; and of the longest run that is worth it */

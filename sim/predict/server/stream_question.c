@@ -104,21 +104,23 @@ bool stream_times_of(struct stream_times *times, const struct column *column, st
 
 /* Of a column that is a quantile: the share of the times that are longer than `bound`, and how many may be
  * for the quantile to be the bound. Whether they are more is known of fewer requests than the quantile, but
- * that they are fewer only where enough may be. Returns false for other columns. */
+ * that they are fewer only where enough may be, or none is half as long. Returns false for other columns. */
 static bool stream_times_beyond(struct stream_times *times, const struct column *column,
                                 double bound_ns, struct estimate *out, double *limit)
 {
     enum served_time time;
-    double share;
+    double share, longest = 0;
     if (!find_figure(column, &time, &share) || share == 0) {
         return false;
     }
     for (size_t i = 0; i < times->count; i++) {
         times->values[i] = times->all[i].ns[time] > bound_ns;
+        longest = fmax(longest, times->all[i].ns[time]);
     }
     *limit = 1 - share;
     *out = stationary_mean(times->values, times->count);
-    if (out->value <= *limit && *limit * (double)times->count < STATIONARY_BEYOND) {
+    if (out->value <= *limit && 2 * longest > bound_ns &&
+        *limit * (double)times->count < STATIONARY_BEYOND) {
         out->half = INFINITY;
     }
     return true;
@@ -148,9 +150,6 @@ struct estimate stream_times_rate(const struct stream_times *times,
 /* Half-widths of an interval by which a figure lies off its bound; of few requests. */
 static const double clearly = 1.5, clearly_of_few = 3;
 
-/* How wide an interval is taken to be that nobody knows: then four times as many requests are next. */
-static const double unknown = 1.8;
-
 uint64_t stream_question_hash(const struct stream_question *question)
 {
     uint64_t hash = question->most;
@@ -167,11 +166,10 @@ enum side { SIDE_OPEN, SIDE_MET, SIDE_MISSED };
 
 /* A figure without an interval is open until the run ends; how many requests are too long is known. */
 static enum side find_side(const struct stream_bound *bound, const struct stream_load *load,
-                           struct stream_times *times, double *wide)
+                           struct stream_times *times)
 {
     struct estimate figure;
     double halves = load->few ? clearly_of_few : clearly;
-    *wide = unknown;
     if (bound->column == COLUMN(queue_grows)) {
         return load->overloaded ? SIDE_MISSED : load->calm ? SIDE_MET : SIDE_OPEN;
     }
@@ -184,24 +182,21 @@ static enum side find_side(const struct stream_bound *bound, const struct stream
         return SIDE_OPEN;
     }
     double off = limit - figure.value;
-    *wide = isfinite(figure.half) ? halves * figure.half / fabs(off) : unknown;
-    return !(*wide < 1) ? SIDE_OPEN : (off > 0) == bound->at_most ? SIDE_MET : SIDE_MISSED;
+    return !(halves * figure.half < fabs(off)) ? SIDE_OPEN
+           : (off > 0) == bound->at_most       ? SIDE_MET
+                                               : SIDE_MISSED;
 }
 
 bool stream_question_answered(const struct stream_question *question,
-                              const struct stream_load *load, struct stream_times *times,
-                              double *wide)
+                              const struct stream_load *load, struct stream_times *times)
 {
     bool all = true;
-    *wide = 1;
     for (uint32_t i = 0; i < question->count; i++) {
-        double own;
-        enum side side = find_side(&question->all[i], load, times, &own);
+        enum side side = find_side(&question->all[i], load, times);
         if (side == SIDE_MISSED) {
             return true;
         }
         all = all && side == SIDE_MET;
-        *wide = fmax(*wide, side == SIDE_OPEN ? own : 1);
     }
-    return all && !load->few;
+    return all;
 }

@@ -49,8 +49,8 @@ struct estimate stream_times_rate(const struct stream_times *times,
  * Often few requests tell: a queue that grows by a fifth of what comes shows in the first thousand, and a
  * time that is a fraction of its limit is so with any luck. A bound is answered once the figure's interval
  * (stationary.h), and half of it again, is on one side: several looks at one run are wrong more often than
- * one. Few requests tell only what is missed, and by three times the interval: their batches are so short
- * that they depend on each other, and a queue may grow slowly. Then the server needs no longer run. */
+ * one. Few requests tell by three times the interval: their batches are so short that they depend on each
+ * other. So a load far off the limits takes few requests, and only one that is near them a long run. */
 
 enum { STREAM_BOUNDS = 16 };
 
@@ -64,7 +64,7 @@ struct stream_question {
     uint64_t most; /* requests of a run for it; of many servers more (serving_stream.c) */
 };
 
-/* Requests of the shortest run that answers, of the usual one, and of the longest that is worth it. */
+/* Requests that are no longer few, of the usual question, and of the longest run that is worth it. */
 enum { STREAM_FEWEST = 2500, STREAM_USUAL = 8000, STREAM_MOST = 64000 };
 
 /* Names the question in the identity of a run, which is a shorter one for it; not 0. */
@@ -79,8 +79,6 @@ struct stream_load {
     bool calm;       /* the queue does not: requests hardly wait for room, or as many end as come */
 };
 
-/* Is the question answered: is one bound missed, or are all met? Else `wide` receives how many times as
- * wide the widest interval is as it may be, at least 1. */
+/* Is the question answered: is one bound missed, or are all met? */
 bool stream_question_answered(const struct stream_question *question,
-                              const struct stream_load *load, struct stream_times *times,
-                              double *wide);
+                              const struct stream_load *load, struct stream_times *times);

@@ -29,8 +29,7 @@ static void fill(size_t count)
 static bool answered(const struct column *column, double ms, struct stream_load load)
 {
     struct stream_question question = {.all = {{column, true, ms}}, .count = 1};
-    double wide;
-    return stream_question_answered(&question, &load, &times, &wide);
+    return stream_question_answered(&question, &load, &times);
 }
 
 static void a_bound_far_off_is_answered(void **state)
@@ -54,6 +53,18 @@ static void a_tail_needs_many_requests(void **state)
     assert_false(answered(COLUMN(ttft_p99_ms), 250, load));
 }
 
+/* The longest of few requests takes 150 ms. */
+static void few_requests_tell_what_is_far_off(void **state)
+{
+    const struct stream_load load = {.few = true, .calm = true};
+    (void)state;
+    fill(600);
+    assert_true(answered(COLUMN(ttft_p99_ms), 310, load));
+    assert_false(answered(COLUMN(ttft_p99_ms), 290, load));
+    assert_true(answered(COLUMN(ttft_ms), 200, load));
+    assert_false(answered(COLUMN(queue_grows), 0, (struct stream_load){.few = true}));
+}
+
 static void a_queue_is_answered_by_the_load(void **state)
 {
     (void)state;
@@ -69,13 +80,11 @@ static void one_missed_bound_is_enough(void **state)
     struct stream_question question = {
         .all = {{COLUMN(ttft_ms), true, 100}, {COLUMN(ttft_p50_ms), true, 10}}, .count = 2};
     const struct stream_load load = {.calm = true};
-    double wide;
     (void)state;
     fill(REQUESTS);
-    assert_true(stream_question_answered(&question, &load, &times, &wide));
+    assert_true(stream_question_answered(&question, &load, &times));
     question.all[1].value = 1000; /* met, and the other one is open */
-    assert_false(stream_question_answered(&question, &load, &times, &wide));
-    assert_true(wide > 1);
+    assert_false(stream_question_answered(&question, &load, &times));
 }
 
 static void questions_have_names_of_their_own(void **state)
@@ -95,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_far_off_is_answered),
         cmocka_unit_test(a_tail_needs_many_requests),
+        cmocka_unit_test(few_requests_tell_what_is_far_off),
         cmocka_unit_test(a_queue_is_answered_by_the_load),
         cmocka_unit_test(one_missed_bound_is_enough),
         cmocka_unit_test(questions_have_names_of_their_own),
