@@ -170,7 +170,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     if (next != PLANNING_NONE) {
         advise_say(text, " At %s it %s%s.", search_text(best, next),
                    violation_of_value(&advice->targets, NULL, best, next, limits),
-                   search_surely_misses(best, next) ? "" : ", too close to call");
+                   search_surely_misses(best, next) ? "" : ", by less than runs differ");
     }
     if (!isnan(cost)) {
         advise_say(text, " A million output tokens cost $%s.", number_shown(UNIT_ROUGH, cost).text);

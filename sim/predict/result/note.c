@@ -111,11 +111,11 @@ static const char *write_place(const json_t *least, const json_t *most, const ch
         text_append(text, size, place[length + 3] == 'g' ? "%.*g" : "%.*f", place[length + 2] - '0',
                     json_number_value(low));
     } else {
-        note_write_whole(type, note_number_of(low), text, size);
-        if (note_number_of(low) < note_number_of(high)) {
-            text_append(text, size, "–");
-            note_write_whole(type, note_number_of(high), text, size);
-        }
+        char ends[2][64] = {"", ""};
+        note_write_whole(type, note_number_of(low), ends[0], sizeof ends[0]);
+        note_write_whole(type, note_number_of(high), ends[1], sizeof ends[1]);
+        bool same = strcmp(ends[0], ends[1]) == 0; /* as they are written */
+        text_append(text, size, "%s%s%s", ends[0], same ? "" : "–", same ? "" : ends[1]);
     }
     return strchr(place, '}') + 1;
 }

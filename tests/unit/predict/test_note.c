@@ -132,6 +132,10 @@ static void whole_numbers_become_a_range(void **state)
     assert_string_equal(both(note_make(NOTE_short_of_host, note_bytes(1 << 30), note_bytes(7)),
                              note_make(NOTE_short_of_host, note_bytes(1 << 20), note_bytes(7))),
                         "host memory: needs 1.00 MiB–1.00 GiB, has 7 B");
+    assert_string_equal(
+        both(note_make(NOTE_short_of_host, note_bytes(1 << 30), note_bytes(7)),
+             note_make(NOTE_short_of_host, note_bytes((1 << 30) + 1), note_bytes(7))),
+        "host memory: needs 1.00 GiB, has 7 B"); /* as they are written */
 }
 
 static void a_range_grows(void **state)
