@@ -362,12 +362,29 @@ static bool pass_redirection(const char **at, char *word)
     return marks > 0;
 }
 
+/* May the variable stand for the model, of which options of the command have no word? Not one that is called
+ * after options, or a list: it is more than a model. */
+static bool may_be_model(const struct server_text *said, const char *variable, const char *at)
+{
+    char word[WORD];
+    bool named = false;
+    while (shell_word(&at, word, sizeof word) || pass_redirection(&at, word)) {
+        bool option = is_option(word);
+        split_option(word);
+        const struct server_option *of = option ? server_option_find(said->program, word) : NULL;
+        named = named || (of != NULL && of->sets != NULL && strcmp(of->sets, "model") == 0);
+    }
+    return !named && fnmatch("*@(args|flags|opts|option|extra|param|cmd|command|[[][@*])*",
+                             variable, FNM_EXTMATCH | FNM_CASEFOLD) != 0;
+}
+
 /* The words behind a server's command, up to its end. One alone is the model, unless an option was. */
 static void server_command_read_words(struct server_text *said, const char **rest)
 {
     const struct server_option *model = server_option_find(said->program, "model");
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
-    const char *counted = *rest;
+    const char *begin = *rest, *counted = begin;
+    bool placed = false; /* a variable stands for the model, which it does not tell */
     char word[WORD];
     while (shell_word(rest, word, sizeof word) || pass_redirection(rest, word)) {
         said->line += count_joined(counted, *rest);
@@ -377,8 +394,14 @@ static void server_command_read_words(struct server_text *said, const char **res
             server_command_read_option(said, word, rest);
         } else if (fnmatch("$[@*]", word, 0) == 0 || fnmatch("${[@*]*", word, 0) == 0) {
             server_text_pass(said, word, "a script's own arguments are taken to be none");
-        } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
+        } else if (model != NULL && !placed && (stated->value[0] == '\0' || !stated->typed) &&
+                   (strchr(word, '$') == NULL || may_be_model(said, word, begin))) {
             server_setting_take(model, word, said);
+            placed = stated->value[0] == '\0';
+            if (placed) {
+                server_text_pass(said, word,
+                                 "it stands in the model's place, which --set model fills");
+            }
         } else {
             error_expect(server_text_refuse(said, "'%.*s' stands without an option",
                                             (int)strcspn(word, "="), word),

@@ -663,6 +663,32 @@ static void values_that_are_overridden_need_not_be_valid(void **state)
     fclose(in);
 }
 
+/* A model that --set names takes one word's place, and not that of options. */
+static void variables_of_options_are_no_model(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"vllm serve ${VLLM_ARGS}",
+                                        "vllm serve $MODEL $MORE",
+                                        "vllm serve $MORE org/m",
+                                        "vllm serve $MORE --model org/m",
+                                        "vllm serve \"${SERVE[@]}\"",
+                                        "vllm serve --model $MODEL $4",
+                                        "sglang serve --model-path $MODEL -tp 2 $QUANT"};
+    const char *set = "model=qwen3-8b";
+    struct stated_keys keys;
+    for (size_t i = 0; i <= COUNT(texts); i++) {
+        char text[TEXT];
+        snprintf(text, sizeof text, "%s\n", i < COUNT(texts) ? texts[i] : "vllm serve $1 -tp 2");
+        FILE *in = fmemopen(text, strlen(text), "r");
+        assert_non_null(in);
+        bool read = server_text_read(in, "f", &set, 1, &keys, &why);
+        fclose(in);
+        assert_true(read == (i == COUNT(texts)));
+        assert_true(read || strstr(why.found, " stands without an option") != NULL);
+    }
+    assert_string_equal(keys.unused[0].names, "$1");
+}
+
 static void keys_are_keys_with_their_lines(void **state)
 {
     (void)state;
@@ -1166,6 +1192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_that_are_overridden_need_not_be_valid),
+        cmocka_unit_test(variables_of_options_are_no_model),
         cmocka_unit_test(keys_are_keys_with_their_lines),
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(long_texts_are_read_whole),
