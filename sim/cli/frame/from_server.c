@@ -296,21 +296,64 @@ static bool replaces(const char *override, const struct stated_keys *keys)
            (stated && strstr(parts, word) != NULL);
 }
 
+static const double GIB = 1 << 30;
+
+/* Weights may have buffers beside them. */
+static bool check_loaded(const char *file, const struct stated_key *loaded,
+                         const struct model *model, struct error *why)
+{
+    double own = (double)model_weight_bytes(model), stated = GIB * strtod(loaded->value, NULL);
+    return fabs(stated - own) <= 0.2 * own + 0.5 * GIB ||
+           error_set(why, file, loaded->line,
+                     "'%s' has %.2f GiB of weights on a GPU, but the log states %s", model->name,
+                     own / GIB, loaded->value);
+}
+
+/* Latents may be kept in a type of the kernel's, and stages may differ. Drafts take layers of the pool. */
+static bool check_kv(const char *file, const struct stated_key *all, const struct model *model,
+                     double bytes, double stages, bool drafts, struct error *why)
+{
+    double tokens = strtod(all[STATED_KV_TOKENS].value, NULL);
+    double need = (double)model_kv_bytes(model, 1 << 20) / (1 << 20) * tokens / stages;
+    double slack = model->layers[0].attention == ATTENTION_FULL && stages == 1 ? 0.015 : 0.15;
+    bool less = stages == 1 && !drafts && all[STATED_KV_BLOCKS].line == 0;
+    return !(need > (1 + slack) * bytes + 0.02 * GIB ||
+             (less && bytes > (1 + slack) * need + 0.02 * GIB)) ||
+           error_set(why, file, all[STATED_KV_MEMORY].line,
+                     "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
+                     tokens, model->name, need / GIB, all[STATED_KV_MEMORY].value);
+}
+
+static bool check_class(const char *file, const struct stated_key *class, const struct model *model,
+                        struct error *why)
+{
+    return class->value[0] == '\0' || strcmp(class->value, model->architecture) == 0 ||
+           error_set(why, file, class->line, "'%s' is a %s, but the log states %s", model->name,
+                     model->architecture, class->value);
+}
+
+static bool check_type(const char *file, const struct stated_key *type, const struct model *model,
+                       struct error *why)
+{
+    return type->value[0] == '\0' || strcmp(type->value, dtype_name(model->experts)) == 0 ||
+           strcmp(type->value, dtype_name(model->weights)) == 0 ||
+           error_set(why, file, type->line, "weights of '%s' are %s, but the log states %s",
+                     model->name, dtype_name(model->weights), type->value);
+}
+
 /* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is named,
- * or a setting is missing. Its weights may have buffers beside them; drafts take layers of the pool. */
+ * or a setting is missing. KV is compared if it grows with tokens: without windows and states. */
 static bool check_log(const char *file, const struct stated_keys *keys, const char *const *sets,
                       uint32_t set_count, const struct scenario *scenario, struct error *why)
 {
     const struct stated_key *all = keys->all, *memory = &all[STATED_KV_MEMORY],
-                            *loaded = &all[STATED_LOADED], *class = &all[STATED_CLASS],
-                            *type = &all[STATED_QUANTIZED];
+                            *class = &all[STATED_CLASS], *type = &all[STATED_QUANTIZED];
     const struct node *name = node_stated(scenario->root, "model");
-    const double gib = 1 << 30, weights = gib * strtod(loaded->value, NULL); /* in GiB */
-    double bytes = 0;
+    double bytes = 0, loaded = strtod(all[STATED_LOADED].value, NULL);
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct scenario_gpus gpus;
     struct model model;
-    bool good = (memory->value[0] != '\0' || weights > 0 || class->value[0] != '\0' ||
+    bool good = (memory->value[0] != '\0' || loaded > 0 || class->value[0] != '\0' ||
                  type->value[0] != '\0') &&
                 name != NULL && name->kind == NODE_SCALAR;
     for (uint32_t i = 0; good && i < set_count; i++) {
@@ -331,36 +374,14 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
         return false;
     }
     good = model_share(&model, &gpus.parts, name->file, name->line, why);
-    double own = (double)model_weight_bytes(&model), stages = gpus.parts.pipeline;
-    double tokens = strtod(all[STATED_KV_TOKENS].value, NULL);
-    double need = (double)model_kv_bytes(&model, 1 << 20) / (1 << 20) * tokens / stages;
     bool drafts = node_get(scenario->root, "drafts") != NULL;
-    bool grows = model_kv_bytes(&model, 2 << 20) ==
-                 2 * model_kv_bytes(&model, 1 << 20); /* no windows, no states */
-    bool told = bytes > 0 && tokens > 0 && grows;
-    bool whole = !drafts && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0';
-    /* Latents may be kept in a type of the kernel's, and stages may differ. */
-    double slack = model.layers[0].attention == ATTENTION_FULL && stages == 1 ? 0.015 : 0.15;
-    bool less = stages == 1 && !drafts && all[STATED_KV_BLOCKS].line == 0;
-    if (!good) {
-    } else if (weights > 0 && whole && fabs(weights - own) > 0.2 * own + 0.5 * gib) {
-        good = error_set(why, file, loaded->line,
-                         "'%s' has %.2f GiB of weights on a GPU, but the log states %s", model.name,
-                         own / gib, loaded->value);
-    } else if (told && (need > (1 + slack) * bytes + 0.02 * gib ||
-                        (less && bytes > (1 + slack) * need + 0.02 * gib))) {
-        good = error_set(why, file, memory->line,
-                         "%.0f tokens of '%s' take %.2f GiB of KV on a GPU, but the log states %s",
-                         tokens, model.name, need / gib, memory->value);
-    } else if (class->value[0] != '\0' && !(told && weights > 0) &&
-               strcmp(class->value, model.architecture) != 0) {
-        good = error_set(why, file, class->line, "'%s' is a %s, but the log states %s", model.name,
-                         model.architecture, class->value);
-    } else if (type->value[0] != '\0' && strcmp(type->value, dtype_name(model.experts)) != 0 &&
-               strcmp(type->value, dtype_name(model.weights)) != 0) {
-        good = error_set(why, file, type->line, "weights of '%s' are %s, but the log states %s",
-                         model.name, dtype_name(model.weights), type->value);
-    }
+    bool whole = loaded > 0 && !drafts && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0';
+    bool told = bytes > 0 && strtod(all[STATED_KV_TOKENS].value, NULL) > 0 &&
+                model_kv_bytes(&model, 2 << 20) == 2 * model_kv_bytes(&model, 1 << 20);
+    good = good && (!whole || check_loaded(file, &all[STATED_LOADED], &model, why)) &&
+           (!told || check_kv(file, all, &model, bytes, gpus.parts.pipeline, drafts, why)) &&
+           ((told && loaded > 0) || check_class(file, class, &model, why)) &&
+           check_type(file, type, &model, why);
     model_release(&model);
     return good ||
            error_expect(why, "its model, and with --set what it does not state of tensor_parallel, "

@@ -238,6 +238,30 @@ static const char *open_quote(const char *at, const char *end)
     return open;
 }
 
+/* Take the value of a variable that is a setting. It is refused in a branch, and behind a command that may have
+ * read another value. */
+static void take_variable(struct server_text *said, const struct server_option *option,
+                          const char *name, const char *value, bool branch)
+{
+    text_append(said->taken, sizeof said->taken, " %s ", name);
+    if (branch) {
+        error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
+                     "the lines that run");
+        return;
+    }
+    const struct stated_keys was = said->keys;
+    bool same = true;
+    take(said, option, name, value);
+    for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
+        const char *old = was.all[i].value;
+        same = same && (old[0] == '\0' || strcmp(old, said->keys.all[i].value) == 0);
+    }
+    if (!same) {
+        error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
+                     "the lines up to the command");
+    }
+}
+
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
 static void read_variables(struct server_text *said, const char *line, size_t length)
@@ -297,23 +321,7 @@ static void read_variables(struct server_text *said, const char *line, size_t le
                 ? server_option_of_any(said->programs, name, &said->program)
                 : NULL;
         if (option != NULL) {
-            text_append(said->taken, sizeof said->taken, " %s ", name);
-        }
-        if (option != NULL && strchr(blocks.open, 't') != NULL) {
-            error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
-                         "the lines that run");
-        } else if (option != NULL) {
-            const struct stated_keys was = said->keys;
-            bool same = true; /* or the command may have read something else */
-            take(said, option, name, value + 1);
-            for (int i = 0; said->command_line > 0 && i < STATED_MOST; i++) {
-                const char *old = was.all[i].value;
-                same = same && (old[0] == '\0' || strcmp(old, said->keys.all[i].value) == 0);
-            }
-            if (!same) {
-                error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
-                             "the lines up to the command");
-            }
+            take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
         }
         server_job_sees(said, name, value + 1);
         said->program = before;

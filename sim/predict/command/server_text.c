@@ -221,6 +221,24 @@ static void note_ranks(struct server_text *said, const char *line)
     }
 }
 
+/* Refuse settings of two servers. "docker compose logs" prints names before lines ("NAME  | "), and so do
+ * "kubectl logs --prefix" ("[pod/NAME/CONTAINER] ") and stern ("POD-NAME INFO"). */
+static void note_log_source(struct server_text *said, const char *line)
+{
+    char source[sizeof said->source] = "", behind = '\0';
+    sscanf(line, "%63[^ \t|] %c", source, &behind);
+    bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
+               strpbrk(source, "=:'\"(") == NULL &&
+               (isupper((unsigned char)behind) || behind == '(' || behind == '[');
+    bool named = behind == '|' || pod || strncmp(source, "[pod/", 5) == 0;
+    if (named && said->source[0] == '\0') {
+        memcpy(said->source, source, sizeof source);
+    } else if (named && strcmp(said->source, source) != 0) {
+        error_expect(server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
+                     "the log of one server");
+    }
+}
+
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
@@ -270,21 +288,7 @@ static bool read_log(struct server_text *said, const char *line)
             }
             said->keys.whole =
                 said->keys.whole || (!metric && said->keys.all[STATED_MODEL].line == said->line);
-            /* "docker compose logs" prints names before lines ("NAME  | "), and so do "kubectl logs --prefix"
-             * ("[pod/NAME/CONTAINER] ") and stern ("POD-NAME INFO"). */
-            char source[sizeof said->source] = "", behind = '\0';
-            sscanf(line, "%63[^ \t|] %c", source, &behind);
-            bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
-                       strpbrk(source, "=:'\"(") == NULL &&
-                       (isupper((unsigned char)behind) || behind == '(' || behind == '[');
-            bool named = behind == '|' || pod || strncmp(source, "[pod/", 5) == 0;
-            if (named && said->source[0] == '\0') {
-                memcpy(said->source, source, sizeof source);
-            } else if (named && strcmp(said->source, source) != 0) {
-                error_expect(
-                    server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
-                    "the log of one server");
-            }
+            note_log_source(said, line);
             read = true;
         }
     }
@@ -851,6 +855,43 @@ static bool stated_complete(struct server_text *said, struct error *why)
 
 /* ---- the whole text ---------------------------------------------------------------------- */
 
+/* Refuse the log of a server that failed. If a command stands beside it, that is told instead. */
+static bool check_failure(struct server_text *said, struct error *why)
+{
+    if (said->failure != NULL && said->command_line > 0 && !said->logged) {
+        server_text_pass(said, said->failure,
+                         "a server failed so; the command is computed as it stands");
+    } else if (said->failure != NULL) {
+        error_set(why, said->file, said->failed_line, "the server failed: '%s'", said->failure);
+        return error_expect(why, "the log of one that started");
+    }
+    if (said->crash != NULL && said->logged) {
+        server_text_pass(
+            said, said->crash,
+            "the server failed so before it was ready; computed is what its settings give");
+    }
+    return true;
+}
+
+/* No line states a server. */
+static bool refuse_serverless(const struct server_text *said, bool manifest, struct error *why)
+{
+    if (said->stray_count > 0) {
+        error_set(why, said->file, said->strays[0].line, "options of a server without its command");
+        return error_expect(
+            why, "'vllm serve MODEL', or what else starts it, and the options as it has them");
+    }
+    error_set(why, said->file, 0,
+              manifest ? "no container of it starts a server" : "no line is a server's");
+    return error_expect(
+        why, "%s",
+        manifest
+            ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' "
+              "prints; of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of "
+              "a server, in a file of its own"
+            : "the start-up log of a server, a command such as 'vllm serve MODEL', or its /metrics");
+}
+
 bool server_text_read(FILE *in, const char *file, const char *const *overrides, uint32_t count,
                       struct stated_keys *out, struct error *why)
 {
@@ -883,18 +924,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         server_text_read_lines(&said, text);
     }
     free(text);
-    if (ok && said.failure != NULL && said.command_line > 0 && !said.logged) {
-        server_text_pass(&said, said.failure,
-                         "a server failed so; the command is computed as it stands");
-    } else if (ok && said.failure != NULL) {
-        error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
-        return error_expect(why, "the log of one that started");
-    }
-    if (said.crash != NULL && said.logged) {
-        server_text_pass(
-            &said, said.crash,
-            "the server failed so before it was ready; computed is what its settings give");
-    }
+    ok = ok && check_failure(&said, why);
     if (ok && said.program != NULL) {
         stray_settings_settle(&said);
         check_lines(&said);
@@ -910,20 +940,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return false;
     }
     if (ok && said.program == NULL) {
-        if (said.stray_count > 0) {
-            error_set(why, file, said.strays[0].line, "options of a server without its command");
-            return error_expect(
-                why, "'vllm serve MODEL', or what else starts it, and the options as it has them");
-        }
-        error_set(why, file, 0,
-                  manifest ? "no container of it starts a server" : "no line is a server's");
-        return error_expect(
-            why, "%s",
-            manifest
-                ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' "
-                  "prints; of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of "
-                  "a server, in a file of its own"
-                : "the start-up log of a server, a command such as 'vllm serve MODEL', or its /metrics");
+        return refuse_serverless(&said, manifest, why);
     }
     said.keys.whole = said.keys.whole || said.command_line > 0;
     said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';

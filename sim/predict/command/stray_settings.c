@@ -314,6 +314,22 @@ static bool is_usual(const struct server_option *option, const char *value)
             strcmp(value, "1") == 0);
 }
 
+static void refuse_stray(struct server_text *said, const struct stray_setting *at, bool variable)
+{
+    const char *key = at->option->sets;
+    if (variable) {
+        error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", at->name),
+                     "%s=VALUE, as a shell has it", at->name);
+    } else if (at->name[0] == '-' && said->command_line > 0) {
+        error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
+                     "one command with all its options");
+    } else {
+        error_expect(server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
+                     "%s%s%sthe text without it", key != NULL ? "--set " : "",
+                     key != NULL ? key : "", key != NULL ? "=VALUE, or " : "");
+    }
+}
+
 void stray_settings_settle(struct server_text *said)
 {
     struct stated_key *all = said->keys.all;
@@ -363,19 +379,8 @@ void stray_settings_settle(struct server_text *said)
             for (int i = 0; i < STATED_MOST; i++) {
                 all[i] = alone.keys.all[i].value[0] != '\0' ? alone.keys.all[i] : all[i];
             }
-        } else if (variable) {
-            error_expect(
-                server_text_refuse(said, "'%s' is set in a way that is not read", at->name),
-                "%s=VALUE, as a shell has it", at->name);
-        } else if (at->name[0] == '-' && said->command_line > 0) {
-            error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
-                         "one command with all its options");
         } else {
-            const char *key = at->option->sets;
-            error_expect(
-                server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
-                "%s%s%sthe text without it", key != NULL ? "--set " : "", key != NULL ? key : "",
-                key != NULL ? "=VALUE, or " : "");
+            refuse_stray(said, at, variable);
         }
     }
 }
