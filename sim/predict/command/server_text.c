@@ -347,12 +347,24 @@ static void begin_server(struct server_text *said, const char *line)
     said->keys.start_line = said->line;
 }
 
+/* Does the line end in a comment: has it a '#' at its begin, or in a shell behind a blank? */
+static bool ends_in_comment(const char *line, const char *end, bool shell)
+{
+    const char *first = line + strspn(line, " \t"), *at = first;
+    for (char quote = '\0'; shell && at < end; shell_step(&at, &quote)) {
+        if (*at == '#' && quote == '\0' && (at == first || strchr(" \t", at[-1]) != NULL)) {
+            break;
+        }
+    }
+    return at < end && *at == '#';
+}
+
 /* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd
- * have it, to the next, unless code in Markdown ends there: '\v' stands for the end of one. Lines between
- * them that begin with one of `comments` are dropped. Returns the text. */
+ * have it, to the next, unless a comment or code in Markdown ends there: '\v' stands for the end of one.
+ * Lines between them that begin with one of `comments` are dropped. Returns the text. */
 static char *text_joined(char *text, size_t size, const char *comments)
 {
-    size_t used = 0, command = 0;
+    size_t used = 0, command = 0, line = 0;
     bool docker = strcmp(comments, "#") == 0; /* takes blanks behind a backslash */
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
@@ -363,7 +375,8 @@ static char *text_joined(char *text, size_t size, const char *comments)
         used = end > 0 && text[end - 1] == '\\' ? end : used;
         bool joins = c == '\n' && used > 1 &&
                      (text[used - 1] == '\\' ||
-                      (text[used - 2] == ' ' && strchr("`^", text[used - 1]) != NULL));
+                      (text[used - 2] == ' ' && strchr("`^", text[used - 1]) != NULL)) &&
+                     !ends_in_comment(text + line, text + used, *comments == '\0');
         if (joins) {
             text[used - 1] = ' ';
             joins = strncmp(text + i + 1 + strspn(text + i + 1, " \t"), "```", 3) != 0;
@@ -376,6 +389,7 @@ static char *text_joined(char *text, size_t size, const char *comments)
             i += 1 + strcspn(text + i + 1, "\n");
             text[used++] = '\v';
         }
+        line = c == '\n' ? used : line;
         command = c == '\n' && !joins ? used : command;
         /* A shell's prompt for a continued line, "> ", is no redirection: an option stands behind it, or the
          * command has a prompt, too. */

@@ -497,7 +497,7 @@ static const struct {
      "x.yaml:1: '#' stands without an option"},
     {"a comment among continued lines", "x.sh",
      "vllm serve m \\\n # -tp 2 \\\n --kv-cache-dtype fp8\n",
-     "x.sh:2: '--kv-cache-dtype' stands outside the command"},
+     "x.sh:3: '--kv-cache-dtype' stands outside the command"},
     {"a variable that grows", "x.sh",
      "CMD=\"vllm serve m\"\nCMD=\"$CMD --kv-cache-dtype fp8\"\neval $CMD\n",
      "x.sh:2: '--kv-cache-dtype' stands outside the command"},
