@@ -380,8 +380,7 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
                 model_kv_bytes(&model, 2 << 20) == 2 * model_kv_bytes(&model, 1 << 20);
     good = good && (!whole || check_loaded(file, &all[STATED_LOADED], &model, why)) &&
            (!told || check_kv(file, all, &model, bytes, gpus.parts.pipeline, drafts, why)) &&
-           ((told && loaded > 0) || check_class(file, class, &model, why)) &&
-           check_type(file, type, &model, why);
+           check_class(file, class, &model, why) && check_type(file, type, &model, why);
     model_release(&model);
     return good ||
            error_expect(why, "its model, and with --set what it does not state of tensor_parallel, "

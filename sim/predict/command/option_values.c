@@ -121,6 +121,9 @@ static void take_number(const struct server_option *option, const char *value,
                 (node_get(units, end) != NULL &&
                  node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, ERROR_UNSEEN));
     number *= (double)times;
+    /* No GPU has a million GiB: a version logged bytes. */
+    bool bytes = !said->typed && option->unit != NULL && strcmp(option->unit, "GiB") == 0;
+    number /= bytes && number > 1000000 ? 1 << 30 : 1;
     good = good && isdigit((unsigned char)digit[*digit == '.']) && fabs(number) < 1e18;
     bool share = option->value == SERVER_VALUE_SHARE;
     if (share || option->value == SERVER_VALUE_NUMBER) {

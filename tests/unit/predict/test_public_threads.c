@@ -354,6 +354,8 @@ static void what_people_pasted_is_read_right(void **state)
 /* What a simple reader overlooks: each is read right, or refused by a message that begins so. */
 #define ARGS                                                                                       \
     "server_args=ServerArgs(model_path='m', schedule_conservativeness=1.0, radix_eviction_policy='lru', "
+/* of a version of August 2026 */
+#define NEWEST "retraction_policy='length', elastic_ep_scale_timeout=600, dllm_fdfo=True, "
 #define LMCACHE "{\\\"kv_connector\\\":\\\"LMCacheConnectorV1\\\"}"
 #define IMAGE "image: vllm/vllm-openai:v0.20.0"
 static const struct {
@@ -585,7 +587,7 @@ static const struct {
      "trtllm-serve m\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 24.35 GiB for max tokens in paged KV cache "
      "(199488).\n",
      "log:2: '[TensorRT-LLM]': its logs are not read, but its command is, and --set kv_pool_tokens=N"},
-    {"SGLang's usual settings", "log", ARGS "swa_full_tokens_ratio=0.8)",
+    {"SGLang's usual settings", "log", ARGS NEWEST "swa_full_tokens_ratio=0.8)",
      "model=m system=sglang engine=sglang-0."},
     {"another share of windows", "log", ARGS "swa_full_tokens_ratio=0.2)",
      "model=m system=sglang engine=sglang-0.5.23 window_ratio=0.2"},

@@ -349,6 +349,12 @@ static const struct {
      "Since, enforce-eager is enabled, async output\nTurning off hybrid kv cache manager because x\n"
      "Current kv cache memory in use is 24.38 GiB.\n",
      "system=vllm@0 compile=eager@2 hbm_usable=0.95@1 kv_pool=24.38GiB@4 hybrid_kv=no@3"},
+    {"the step's tokens that drafts leave, and a pool in bytes",
+     " with config: model='m', speculative_config={'method': 'mtp', 'num_spec_tokens': 3}, x=1\n"
+     "max_num_scheduled_tokens is set to 2048 based on the speculative decoding settings.\n"
+     "Current kv cache memory in use is 9318930329 bytes.\n",
+     "model=m@1 system=vllm@0 batched_tokens=2048@2 kv_pool=8.67893018666655GiB@3 drafts.method=mtp@1 "
+     "drafts.count=3@1"},
     {"a connector that starts",
      "GPU KV cache size: 9 tokens\nCreating v1 connector with name: LMCacheConnectorV1 and x\n"
      "LMCache Configuration: {'max_local_cpu_size': '20.0 GB'}\n",
