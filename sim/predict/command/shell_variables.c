@@ -137,19 +137,30 @@ static const char *write_variable(struct server_text *said, const char *at, char
         return end;
     }
     bool defaults = open == '{' && *standard == '-';
+    standard += defaults;
+    bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
+    char text[sizeof of->value], mark = '\0'; /* a default's own quotes */
+    if (defaults && (*standard == '"' || (*standard == '\'' && quote == '\0'))) {
+        mark = *standard++;
+    }
     const char *end = defaults ? standard + strcspn(standard, "}$`\"'\\") : rest;
-    char text[sizeof of->value];
-    if (quoted || (of == NULL ? in->others || !defaults : !of->known || of->list) ||
+    int size = defaults ? (int)(end - standard) : 0;
+    bool closed = mark == '\0' || *end == mark;
+    end += mark != '\0' && closed;
+    if (quoted || !closed || (of == NULL ? in->others || !defaults : !of->known || of->list) ||
         (open != '\0' && *end != (open == '{' ? '}' : ')')) || end - rest >= (long)sizeof text) {
         return NULL;
     }
-    snprintf(text, sizeof text, "%.*s", defaults ? (int)(end - standard - 1) : 0, standard + 1);
+    snprintf(text, sizeof text, "%.*s", size, standard);
     if (of == NULL) {
         pass_unset(said, name, length);
     } else {
         of->used = true;
     }
-    bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
+    if (mark != '\0' && quote == '\0' && !own) { /* its blanks part no words */
+        fprintf(out, "%c%s%c", mark, text, mark);
+        return end + 1;
+    }
     /* So that a shell reads it as it is: without quotes, its blanks part words. */
     for (const char *value = own ? of->value : text; *value != '\0'; value++) {
         const char *marks = quote == '"' ? "\"\\$`" : quote == '\'' ? "" : "'\"\\$`|;&><#()";

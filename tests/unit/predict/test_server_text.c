@@ -405,6 +405,12 @@ static const struct {
      "vllm serve \"$MODEL\" -tp ${TP:-4} $EXTRA --max-model-len ${LENGTH:-4096}\n",
      "model=m@5 system=vllm@0 compile=eager@5 tensor_parallel=2@5 max_sequences=8@5 "
      "request_tokens=4096@5"},
+    {"and with defaults in quotes of their own",
+     "MODEL=${MODEL:-\"m\"}\nexport CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-\"0,1,2,3\"}\n"
+     "EXTRA=${EXTRA:-'--max-num-seqs 8'}\n"
+     "vllm serve $MODEL -tp \"${TP:-\"4\"}\" $EXTRA --max-model-len ${LENGTH:-\"4096\"} "
+     "--served-model-name ${NAME:-\"a b\"}\n",
+     "model=m@4 system=vllm@0 tensor_parallel=4@4 max_sequences=8@4 request_tokens=4096@4"},
     {"a script's lists of words, which grow",
      "ARGS=(serve m\n  -tp 2 # both (all)\n)\nARGS+=(--max-num-seqs 8)\nvllm \"${ARGS[@]}\"\n",
      "model=m@5 system=vllm@0 tensor_parallel=2@5 max_sequences=8@5"},
@@ -1052,6 +1058,7 @@ static const struct {
      "'vllm serve MODEL', or its /metrics"},
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
     {"TP=2\nif [ -n \"$BIG\" ]; then\n  TP=4\nfi\nvllm serve m -tp $TP", "f:5: 'tp' is '$TP'"},
+    {"vllm serve m -tp ${TP:-\"2}", "f:1: 'tp' is '${TP:-2}'"},
     {"TP=2\n[ -n \"$BIG\" ] && TP=4\nvllm serve m -tp ${TP:-1}", "f:3: 'tp' is '${TP:-1}'"},
     {"TP=2\npick() {\n  TP=4\n}\npick\nvllm serve m -tp $TP", "f:6: 'tp' is '$TP'"},
     {"TP=$(nproc)\nvllm serve m -tp $TP", "f:2: 'tp' is '$TP'"},
