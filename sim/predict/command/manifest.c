@@ -142,14 +142,22 @@ static void write_limits(const struct node *map, FILE *out)
     }
     devices = devices != NULL ? devices : node_get(map, "gpus");
     int count = 0;
+    bool known = true; /* a variable may be "0,1" */
     for (size_t i = 0; devices != NULL && i < devices->count; i++) {
         const struct node *ids = node_get(devices->children[i], "device_ids");
-        found = node_get(devices->children[i], "count");
-        count += ids != NULL                            ? (int)ids->count
-                 : found != NULL && found->text != NULL ? atoi(found->text)
-                                                        : 0;
+        found = ids != NULL ? ids : node_get(devices->children[i], "count");
+        for (size_t j = 0; found != NULL && j < (ids != NULL ? ids->count : 1); j++) {
+            const char *text = ids != NULL ? ids->children[j]->text : found->text;
+            char *made = text != NULL ? interpolated(text, true, false) : NULL;
+            known = known && made != NULL && strchr(made, '$') == NULL;
+            count += ids != NULL ? 1 : known ? atoi(made) : 0;
+            for (const char *at = made; known && (at = strchr(at, ',')) != NULL; at++) {
+                count++;
+            }
+            free(made);
+        }
     }
-    fprintf(out, "gpus=%d ", count);
+    fprintf(out, "gpus=%d ", known ? count : 0);
 }
 
 struct visitor {

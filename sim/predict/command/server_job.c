@@ -171,6 +171,17 @@ void server_job_read_line(struct server_text *said, const char *line)
     if (slurm || shell || ray != NULL) {
         server_job_read(said, &said->job, ray != NULL ? ray : line, line + strlen(line));
     }
+    const double *asked = said->job.number;
+    double nodes = fmax(1, asked[JOB_NODES]), gpus = ceil(asked[JOB_GPUS] / nodes);
+    gpus = asked[JOB_NODE_GPUS] > 0 ? asked[JOB_NODE_GPUS] : gpus;
+    if (slurm) { /* what its script finds in variables */
+        char sets[160];
+        int length =
+            snprintf(sets, sizeof sets, "SLURM_NNODES=%.0f SLURM_JOB_NUM_NODES=%.0f", nodes, nodes);
+        snprintf(sets + length, gpus > 0 ? sizeof sets - (size_t)length : 0,
+                 " SLURM_GPUS_ON_NODE=%.0f SLURM_GPUS_PER_NODE=%.0f", gpus, gpus);
+        free(shell_expanded(said, sets));
+    }
 }
 
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages)

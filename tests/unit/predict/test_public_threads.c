@@ -716,6 +716,23 @@ static const struct {
      ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: "
      "[{device_ids: ['0', '2']}]}}}}}\n",
      "x.yaml:1: the server is on 4 GPUs of a machine, and sees 2"},
+    {"of those that a default names", "x.yaml",
+     "services: {v: {" IMAGE
+     ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: "
+     "[{device_ids: ['${G:-0,1}', '2']}]}}}}}\n",
+     "x.yaml:1: the server is on 4 GPUs of a machine, and sees 3"},
+    {"but not of those that are not known", "x.yaml",
+     "services: {v: {" IMAGE
+     ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: "
+     "[{device_ids: ['${G:?no}', '2']}]}}}}}\n",
+     "model=m system=vllm"},
+    {"what a script asks Slurm for, in its variables", "x.sh",
+     "#SBATCH --gpus-per-node=8\n#SBATCH --nodes=2\nTP=$SLURM_GPUS_ON_NODE\n"
+     "ray start --head\nvllm serve m -tp $TP -pp ${SLURM_NNODES:-1}\n",
+     "model=m system=vllm tensor_parallel=8 pipeline_parallel=2"},
+    {"and where the nodes share it", "x.sh",
+     "#SBATCH --gpus=8 --nodes=2\nray start --head\nvllm serve m -tp ${SLURM_GPUS_ON_NODE} -pp 2\n",
+     "model=m system=vllm tensor_parallel=4 pipeline_parallel=2"},
     {"more than a job of Slurm's has", "x.sh",
      "#SBATCH --mem=32768\nsrun vllm serve m --kv-offloading-size 64\n",
      "x.sh:1: 'kv_offloading_size' is 64GiB, more than"},
