@@ -354,6 +354,12 @@ static uint64_t longest_prompt(const struct point *point)
     return longest;
 }
 
+/* The ranks that have a part each of the tokens of a step that a command states. */
+static uint32_t chunk_ranks(const struct point *out)
+{
+    return out->engine.divides_chunk ? out->setup.model.parallel.data : 1;
+}
+
 /* Without requests, the engine has its own limits of a step, or is told to run a larger batch. An engine that
  * divides no prompt refuses those that are longer than a step, and lets one wait until the step has room
  * for it beside those that decode. So it is started with steps of the longest prompt and all sequences, as
@@ -371,7 +377,7 @@ static bool resolve_step_limits(const struct scenario *scenario,
     }
     if (!serves || !scenario_states(scenario, "batched_tokens")) {
         workload->batched_tokens = limits->batched_tokens >= longest
-                                       ? limits->batched_tokens
+                                       ? limits->batched_tokens / chunk_ranks(out)
                                        : longest + workload->sequences;
     }
     if (workload->batched_tokens >= longest) {
@@ -468,7 +474,8 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
         return false;
     }
     if (!scenario_states(scenario, "hbm_usable")) {
-        out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
+        out->setup.hbm_usable = server_engine_usable(
+            engine, &gpu, workload->batched_tokens * chunk_ranks(out)); /* before it is divided */
     }
     engine_refusal_set(out);
     return engine_memory_set(out, why);
