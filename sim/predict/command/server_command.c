@@ -463,6 +463,8 @@ static const char *behind_command(const struct server_text *said, const char *te
         const char *rest = server_program_started(program, text);
         rest = rest != NULL ? rest : behind_image(program, text);
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
+        prose = prose || (rest != NULL && strstr(rest, " -") == NULL && /* of what it starts */
+                          fnmatch(" @(for|with|on|at) *", rest, FNM_EXTMATCH) == 0);
         const char *help = rest != NULL ? strstr(rest, " --help") : NULL; /* it is printed */
         bool usage =
             rest != NULL && (fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0 ||

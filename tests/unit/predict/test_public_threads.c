@@ -587,6 +587,9 @@ static const struct {
      "trtllm-serve m\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 24.35 GiB for max tokens in paged KV cache "
      "(199488).\n",
      "log:2: '[TensorRT-LLM]': its logs are not read, but its command is, and --set kv_pool_tokens=N"},
+    {"what a script says of its start", "log",
+     "Starting trtllm-serve for model openai/gpt-oss-120b on port 8355...\n[TRT-LLM] [I] x\n",
+     "log:2: '[TRT-LLM]': its logs are not read, but its command is"},
     {"SGLang's usual settings", "log", ARGS NEWEST "swa_full_tokens_ratio=0.8)",
      "model=m system=sglang engine=sglang-0."},
     {"another share of windows", "log", ARGS "swa_full_tokens_ratio=0.2)",
