@@ -376,11 +376,10 @@ static bool may_be_model(const struct server_text *said, const char *variable, c
 {
     char word[WORD];
     bool named = false;
-    while (shell_word(&at, word, sizeof word) || pass_redirection(&at, word)) {
-        bool option = is_option(word);
-        split_option(word);
-        const struct server_option *of = option ? server_option_find(said->program, word) : NULL;
-        named = named || (of != NULL && of->sets != NULL && strcmp(of->sets, "model") == 0);
+    while (!named && (shell_word(&at, word, sizeof word) || pass_redirection(&at, word))) {
+        const char *value = is_option(word) ? (split_option(word), word) : "";
+        const struct server_option *of = server_option_find(said->program, value);
+        named = of != NULL && of->sets != NULL && strcmp(of->sets, "model") == 0;
     }
     return !named && fnmatch("*@(args|flags|opts|option|extra|param|cmd|command|[[][@*])*",
                              variable, FNM_EXTMATCH | FNM_CASEFOLD) != 0;
@@ -405,10 +404,8 @@ static void server_command_read_words(struct server_text *said, const char **res
         } else if (model != NULL && !placed && (stated->value[0] == '\0' || !stated->typed) &&
                    (strchr(word, '$') == NULL || may_be_model(said, word, begin))) {
             server_setting_take(model, word, said);
-            placed = stated->value[0] == '\0';
-            if (placed) {
-                server_text_pass(said, word,
-                                 "it stands in the model's place, which --set model fills");
+            if ((placed = stated->value[0] == '\0')) {
+                server_text_pass(said, word, "in the model's place, which --set model fills");
             }
         } else {
             error_expect(server_text_refuse(said, "'%.*s' stands without an option",

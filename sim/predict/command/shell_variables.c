@@ -137,32 +137,29 @@ static const char *write_variable(struct server_text *said, const char *at, char
         return end;
     }
     bool defaults = open == '{' && *standard == '-';
-    standard += defaults;
     bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');
-    char text[sizeof of->value], mark = '\0'; /* a default's own quotes */
-    if (defaults && (*standard == '"' || (*standard == '\'' && quote == '\0'))) {
-        mark = *standard++;
-    }
-    const char *end = defaults ? standard + strcspn(standard, "}$`\"'\\") : rest;
-    int size = defaults ? (int)(end - standard) : 0;
-    bool closed = mark == '\0' || *end == mark;
-    end += mark != '\0' && closed;
-    if (quoted || !closed || (of == NULL ? in->others || !defaults : !of->known || of->list) ||
-        (open != '\0' && *end != (open == '{' ? '}' : ')')) || end - rest >= (long)sizeof text) {
+    standard += defaults;
+    char mark =
+        defaults && strchr(quote == '\0' ? "\"'" : "\"", *standard) != NULL ? *standard : '\0';
+    standard += mark != '\0'; /* the default has quotes of its own */
+    const char *stop = standard + strcspn(standard, "}$`\"'\\");
+    const char *end = defaults ? stop + (mark != '\0') : rest;
+    if (quoted || (of == NULL ? in->others || !defaults : !of->known || of->list) ||
+        (mark != '\0' && *stop != mark) || (open != '\0' && *end != (open == '{' ? '}' : ')'))) {
         return NULL;
     }
-    snprintf(text, sizeof text, "%.*s", size, standard);
     if (of == NULL) {
         pass_unset(said, name, length);
     } else {
         of->used = true;
     }
     if (mark != '\0' && quote == '\0' && !own) { /* its blanks part no words */
-        fprintf(out, "%c%s%c", mark, text, mark);
+        fprintf(out, "%c%.*s%c", mark, (int)(stop - standard), standard, mark);
         return end + 1;
     }
     /* So that a shell reads it as it is: without quotes, its blanks part words. */
-    for (const char *value = own ? of->value : text; *value != '\0'; value++) {
+    stop = own ? of->value + strlen(of->value) : stop;
+    for (const char *value = own ? of->value : standard; value < stop; value++) {
         const char *marks = quote == '"' ? "\"\\$`" : quote == '\'' ? "" : "'\"\\$`|;&><#()";
         bool apostrophe = quote == '\'' && *value == '\'', escaped = strchr(marks, *value) != NULL;
         fprintf(out, "%s%c", apostrophe ? "'\\'" : escaped ? "\\" : "", *value);
