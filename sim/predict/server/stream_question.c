@@ -198,5 +198,5 @@ bool stream_question_answered(const struct stream_question *question,
         }
         all = all && side == SIDE_MET;
     }
-    return all;
+    return all && (question->count > 0 || !load->few);
 }

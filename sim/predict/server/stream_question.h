@@ -79,6 +79,6 @@ struct stream_load {
     bool calm;       /* the queue does not: requests hardly wait for room, or as many end as come */
 };
 
-/* Is the question answered: is one bound missed, or are all met? */
+/* Is the question answered: is one bound missed, or are all met? Without bounds: are requests not few? */
 bool stream_question_answered(const struct stream_question *question,
                               const struct stream_load *load, struct stream_times *times);

@@ -63,6 +63,7 @@ static void few_requests_tell_what_is_far_off(void **state)
     assert_false(answered(COLUMN(ttft_p99_ms), 290, load));
     assert_true(answered(COLUMN(ttft_ms), 200, load));
     assert_false(answered(COLUMN(queue_grows), 0, (struct stream_load){.few = true}));
+    assert_false(stream_question_answered(&(struct stream_question){.count = 0}, &load, &times));
 }
 
 static void a_queue_is_answered_by_the_load(void **state)
