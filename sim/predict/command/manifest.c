@@ -507,14 +507,6 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
         begins = good && begins_stage(lines[i], image, name) ? i : begins;
     }
     if (!good) {
-        for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
-            free(lines[i]);
-        }
-        free(lines);
-        if (to.out != NULL) {
-            fclose(to.out);
-        }
-        free(to.text);
         return error_set(why, said->file, 0, "out of memory");
     }
     read_stage(lines, begins, 0, &stage, to.out);

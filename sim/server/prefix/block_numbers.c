@@ -2,7 +2,6 @@
 
 #include "core/array.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* Numbers are collected once more than LEAST_NUMBERS are given and fewer than FEW_SPARE are spare. */
@@ -19,8 +18,7 @@ static const struct request *request_of(const struct block_numbers *numbers, siz
 static uint64_t shared_blocks(const struct block_numbers *numbers, size_t index)
 {
     const struct request *request = request_of(numbers, index);
-    return (uint32_t)request_numbered_tokens(numbers->of.requests, request) /
-           numbers->of.block_tokens;
+    return request_numbered_tokens(numbers->of.requests, request) / numbers->of.block_tokens;
 }
 
 /* The number of blocks that belong to the request alone. */
@@ -46,14 +44,14 @@ static uint64_t chunk_behind(const struct block_numbers *numbers, uint32_t chunk
                                                   : block * numbers->chunks_per_block);
 }
 
-/* The row that begins with this block of the request, of whose blocks `shared` are not its own. */
-static uint32_t block_row(const struct block_numbers *numbers, size_t index, uint64_t block,
-                          uint64_t shared)
+/* The row that begins with this block of the request. */
+static uint32_t block_row(const struct block_numbers *numbers, size_t index, uint64_t block)
 {
     const struct request *request = request_of(numbers, index);
     const uint32_t *chunks = request_chunks(numbers->of.requests, request);
-    return (block < shared ? numbers->first_shared[block_chunk(numbers, chunks, block)]
-                           : numbers->own[index].row) -
+    bool shared = block < shared_blocks(numbers, index);
+    return (shared ? numbers->first_shared[block_chunk(numbers, chunks, block)]
+                   : numbers->own[index].row) -
            1;
 }
 
@@ -63,7 +61,7 @@ const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_
     uint64_t shared = shared_blocks(numbers, index), at = from >= shared ? shared : 0;
     struct piece_span *out = numbers->listed;
     while (at < to) {
-        uint32_t id = block_row(numbers, index, at, shared);
+        uint32_t id = block_row(numbers, index, at);
         uint64_t end = at + numbers->pieces[id].blocks;
         if (at == shared && from >= shared + numbers->own[index].from) {
             id = numbers->own[index].mark;
@@ -88,37 +86,32 @@ const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_
 
 /* ---- pieces --------------------------------------------------------------------------- */
 
-/* There is room: a list has each number at most once, or chunks of rows that have a number each. */
+/* If there is no memory to note it, it is not given anew. */
 static void push_number(struct number_list *list, uint32_t number)
 {
-    list->items[list->count++] = number;
+    if (list->count < list->capacity || /* no error is cleared that nobody reads */
+        array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+                      ERROR_UNSEEN)) {
+        list->items[list->count++] = number;
+    }
 }
 
-/* The last piece of all is followed by itself. */
 static uint32_t take_piece(struct block_numbers *numbers, const struct block_piece *piece)
 {
     struct number_list *spare = &numbers->spare;
     uint32_t id = spare->count > 0 ? spare->items[--spare->count] : numbers->next++;
-    assert(id < numbers->most);
     numbers->pieces[id] = *piece;
-    numbers->pieces[id].next = id;
     return id;
 }
 
 uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t count)
 {
-    struct block_piece *pieces = numbers->pieces;
-    const struct block_piece part = {
-        .count = pieces[id].count - count, .copies = pieces[id].copies, .last = id};
-    uint32_t rest = take_piece(numbers, &part), next = pieces[id].next;
-    if (next != id && next != rest) { /* the row behind may be gone, and its numbers spare */
-        pieces[rest].next = next;
-        pieces[next].last = pieces[next].last == id ? rest : pieces[next].last;
-    }
-    pieces[id].count = count;
-    pieces[id].next = rest;
-    numbers->tiers->cut(id, rest, numbers->context);
-    return rest;
+    struct block_piece *piece = &numbers->pieces[id], rest = *piece;
+    rest.count -= count;
+    piece->count = count;
+    piece->next = take_piece(numbers, &rest);
+    numbers->tiers->cut(id, piece->next, numbers->context);
+    return piece->next;
 }
 
 uint32_t piece_span_piece(const struct block_numbers *numbers, const struct piece_span *span,
@@ -160,51 +153,56 @@ uint32_t piece_span_next(struct block_numbers *numbers, struct piece_span *span,
     return id;
 }
 
-bool block_numbers_rejoin(struct block_numbers *numbers, uint32_t id)
+/* Join the pieces of a row that are alike, from the marked one on, and mark the last one but one. */
+static void join_row(struct block_numbers *numbers, struct row_mark *row)
 {
-    struct block_piece *piece = &numbers->pieces[id];
-    uint32_t rest = piece->next;
-    const struct block_piece *end = &numbers->pieces[rest];
-    if (numbers->of.single || end->last != id || end->blocks > 0 ||
-        piece->copies + end->copies > 0 || !numbers->tiers->join(id, rest, numbers->context)) {
-        return false;
-    }
-    piece->count += end->count;
-    piece->next = end->next != rest ? end->next : id;
-    if (numbers->pieces[piece->next].last == rest) {
-        numbers->pieces[piece->next].last = id;
-    }
-    push_number(&numbers->spare, rest);
-    return true;
-}
-
-/* Join the pieces of a row that are alike, up to its block `end`, from the marked one on. The last one but one is
- * marked then. */
-static void join_row(struct block_numbers *numbers, struct row_mark *row, uint64_t end)
-{
-    uint32_t at = row->from, id = row->mark;
-    while (at + numbers->pieces[id].count < end) {
-        if (!block_numbers_rejoin(numbers, id)) {
+    struct block_piece *pieces = numbers->pieces;
+    uint32_t at = row->from, id = row->mark, end = pieces[row->row - 1].blocks;
+    while (!numbers->of.single && at + pieces[id].count < end) {
+        uint32_t next = pieces[id].next;
+        if (pieces[id].copies + pieces[next].copies == 0 &&
+            numbers->tiers->join(id, next, numbers->context)) {
+            pieces[id].count += pieces[next].count;
+            pieces[id].next = pieces[next].next;
+            push_number(&numbers->spare, next);
+        } else {
             row->mark = id;
             row->from = at;
-            at += numbers->pieces[id].count;
-            id = numbers->pieces[id].next;
+            at += pieces[id].count;
+            id = next;
         }
     }
 }
 
 /* ---- init, release -------------------------------------------------------------------- */
 
+/* Numbers that a chunk needs: of its whole blocks, or of the block whose last chunk it is. */
+static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chunk)
+{
+    const struct requests *requests = numbers->of.requests;
+    uint32_t tokens = numbers->of.block_tokens;
+    return requests->chunk_tokens < tokens ? 1 : requests->kind[chunk].tokens / tokens;
+}
+
 /* The numbers that the requests which may begin could need. */
 static uint64_t all_numbers(const struct block_numbers *numbers)
 {
     const struct block_owners *of = &numbers->of;
-    uint64_t all = (uint64_t)of->requests->ids.count;
-    all *= numbers->blocks_per_chunk > 0 ? numbers->blocks_per_chunk : 1;
-    for (size_t i = 0; i < of->requests->count && all < UINT32_MAX; i++) {
-        all += of->server_of == NULL || of->server_of[i] == of->server ? own_blocks(numbers, i) : 0;
+    uint64_t own = 0, shared = 0, all = 0; /* of all chunks */
+    for (uint32_t i = 0; i < of->requests->ids.count && all < UINT32_MAX; i++) {
+        all += chunk_numbers(numbers, i);
     }
-    return all;
+    for (size_t i = 0; i < of->requests->count && own < UINT32_MAX; i++) {
+        const struct request *request = &of->requests->all[i];
+        if (of->server_of == NULL || of->server_of[i] == of->server) {
+            const uint32_t *chunks = request_chunks(of->requests, request);
+            own += own_blocks(numbers, i);
+            for (uint32_t j = 0; j < request->chunks && shared < all; j++) {
+                shared += chunk_numbers(numbers, chunks[j]);
+            }
+        }
+    }
+    return own + (shared < all ? shared : all);
 }
 
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
@@ -227,17 +225,11 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
     }
     numbers->pieces = array_sparse(numbers->most, sizeof *numbers->pieces, why);
-    struct number_list *const lists[] = {&numbers->spare, &numbers->left, &numbers->rows};
-    bool good = true;
-    for (size_t i = 0; good && i < sizeof lists / sizeof *lists; i++) {
-        lists[i]->items = array_sparse(numbers->most, sizeof *lists[i]->items, why);
-        good = lists[i]->items != NULL;
-    }
     numbers->own = array_sparse(requests->count, sizeof *numbers->own, why);
     numbers->first_shared = array_sparse(requests->ids.count, sizeof *numbers->first_shared, why);
     uint64_t longest = requests_longest(requests) / tokens;
     numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
-    if (!good || numbers->own == NULL || numbers->first_shared == NULL || numbers->pieces == NULL ||
+    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->pieces == NULL ||
         numbers->listed == NULL) {
         block_numbers_release(numbers);
         return false;
@@ -251,9 +243,9 @@ void block_numbers_release(struct block_numbers *numbers)
     array_sparse_free(numbers->first_shared);
     array_sparse_free(numbers->pieces);
     free(numbers->listed);
-    array_sparse_free(numbers->spare.items);
-    array_sparse_free(numbers->left.items);
-    array_sparse_free(numbers->rows.items);
+    free(numbers->spare.items);
+    free(numbers->left.items);
+    free(numbers->rows.items);
     *numbers = (struct block_numbers){.most = 0};
 }
 
@@ -265,8 +257,6 @@ static uint32_t make_row(struct block_numbers *numbers, uint32_t chunk, uint32_t
         .count = numbers->of.single ? 1 : blocks, .blocks = blocks, .chunk = chunk};
     uint32_t first = take_piece(numbers, &piece), last = first;
     for (uint32_t at = piece.count; at < blocks; at += piece.count) {
-        piece.blocks = 0;
-        piece.last = last;
         uint32_t id = take_piece(numbers, &piece);
         numbers->pieces[last].next = id;
         last = id;
@@ -378,24 +368,22 @@ void block_numbers_give(struct block_numbers *numbers, size_t index)
             number_row(numbers, chunks, at, shared - at);
         } else {
             divide_row(numbers, *row - 1, chunks, at, shared - at);
-            join_row(numbers, &(struct row_mark){.row = *row, .mark = *row - 1},
-                     numbers->pieces[*row - 1].blocks);
+            join_row(numbers, &(struct row_mark){.row = *row, .mark = *row - 1});
         }
         at += numbers->pieces[*row - 1].blocks;
     }
+    struct row_mark *mark = &numbers->own[index];
     if (own > 0) {
-        uint32_t row = numbers->own[index].row;
-        row = row > 0 ? row - 1 : make_row(numbers, 0, (uint32_t)own);
-        numbers->own[index] = (struct row_mark){.row = row + 1, .mark = row};
-        join_row(numbers, &(struct row_mark){.mark = row}, own);
+        uint32_t row = mark->row > 0 ? mark->row - 1 : make_row(numbers, 0, (uint32_t)own);
+        *mark = (struct row_mark){.row = row + 1, .mark = row};
+        join_row(numbers, mark);
     }
 }
 
-void block_numbers_join(struct block_numbers *numbers, size_t index, uint64_t full)
+void block_numbers_join(struct block_numbers *numbers, size_t index)
 {
-    uint64_t shared = shared_blocks(numbers, index);
-    if (full > shared) {
-        join_row(numbers, &numbers->own[index], full - shared);
+    if (numbers->own[index].row > 0) {
+        join_row(numbers, &numbers->own[index]);
     }
 }
 
@@ -403,7 +391,7 @@ void block_numbers_use(struct block_numbers *numbers, size_t index, int change)
 {
     uint64_t shared = numbers->of.chunks_recycled ? shared_blocks(numbers, index) : 0;
     for (uint64_t at = 0; at < shared;) {
-        struct block_piece *row = &numbers->pieces[block_row(numbers, index, at, shared)];
+        struct block_piece *row = &numbers->pieces[block_row(numbers, index, at)];
         row->users += (uint32_t)change;
         at += row->blocks;
     }

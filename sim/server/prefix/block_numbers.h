@@ -34,17 +34,15 @@ struct row_mark {
     uint32_t row, mark, from;
 };
 
-/* A list has room for all numbers from the beginning, so that it forgets none when memory runs out. */
 struct number_list {
-    uint32_t *items; /* [count] owned, sparse */
-    size_t count;
+    uint32_t *items; /* [count] owned */
+    size_t count, capacity;
 };
 
-/* `blocks`, `users` and `chunk` are of the row, in its first piece; others have no `blocks`. */
+/* `blocks`, `users` and `chunk` are of the row, in its first piece. */
 struct block_piece {
-    uint32_t count; /* blocks, at least 1 */
-    uint32_t next;  /* the piece behind it, whose `last` it is, if it is not the last of its row */
-    uint32_t last;
+    uint32_t count;  /* blocks, at least 1 */
+    uint32_t next;   /* the piece behind it, if it is not the last of its row */
     uint32_t copies; /* pending ones of it, or of a span with it: it is not joined, nor recycled */
     uint32_t blocks, users; /* requests that have begun and not ended */
     uint32_t chunk;         /* of its first block */
@@ -102,11 +100,8 @@ uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t 
 /* Number the blocks of a request that begins, and join its pieces that are alike. */
 void block_numbers_give(struct block_numbers *numbers, size_t index);
 
-/* The first `full` blocks are written: join its own pieces among them that are alike. */
-void block_numbers_join(struct block_numbers *numbers, size_t index, uint64_t full);
-
-/* Join a piece with the next one of its row, if they are alike. Nobody may have a list or a span with that one. */
-bool block_numbers_rejoin(struct block_numbers *numbers, uint32_t id);
+/* Some of its own blocks were written: join pieces of them that are alike. */
+void block_numbers_join(struct block_numbers *numbers, size_t index);
 
 /* The request has begun (1), or ends or is preempted (-1): it needs the numbers of its chunks. */
 void block_numbers_use(struct block_numbers *numbers, size_t index, int change);

@@ -39,6 +39,7 @@ struct block_place {
  * Each amount is counted separately, so that an error shows as a disagreement (server_state.h). */
 struct block_pool {
     struct block_census census;
+    uint64_t first_uses; /* how often a block got its first reference so far */
     uint32_t ids;
     struct block_numbers *numbers; /* borrowed */
     struct block_place *places;    /* [ids + 1] owned */
@@ -108,6 +109,7 @@ static inline void block_pool_refer(struct block_pool *pool, uint32_t id)
     if (pool->places[id].references++ == BLOCK_KNOWN) {
         block_pool_unlink(pool, id);
         pool->census.idle -= count;
+        pool->first_uses += count;
     }
     pool->census.references += count;
 }

@@ -17,12 +17,23 @@ struct holding {
                                          them; 0: none */
 };
 
+/* The last request that found no room, so that a server can ask again at every step for nothing. Room
+ * lacks as long as room < need - (first uses of blocks since then): a first use of one of the prompt's
+ * blocks by somebody else is all that makes the need smaller, by that block. */
+struct prefix_refusal {
+    size_t index;
+    uint64_t tokens; /* of the request; 0: none was refused */
+    uint64_t need;   /* blocks, less those of the whole prompt that somebody used */
+    uint64_t first_uses;
+};
+
 struct prefix_cache {
     struct prefix_options options;
     struct block_numbers own;      /* used without a pool */
     struct block_numbers *numbers; /* these, or the pool's */
     struct prefix_tiers tiers;     /* points to those above */
     struct holding *holdings;      /* by request, owned */
+    struct prefix_refusal refusal;
 };
 
 struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
@@ -227,6 +238,19 @@ static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
     return below > 0 && below < options->least_blocks ? upper : whole;
 }
 
+/* How many of these blocks somebody uses on the GPU. */
+static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const struct piece_span *spans,
+                                  size_t count)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = spans[i].first;
+        bool is_used = block_pool_knows(tiers->gpu, id) && !block_pool_is_idle(tiers->gpu, id);
+        used += is_used ? spans[i].count : 0;
+    }
+    return used;
+}
+
 /* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the first block
  * last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
 static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
@@ -331,6 +355,12 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     struct prefix_tiers *tiers = &cache->tiers;
     uint32_t block_tokens = cache->options.block_tokens;
     uint64_t all = blocks_of(cache, tokens), most = (tokens - 1) / block_tokens;
+    const struct prefix_refusal *refusal = &cache->refusal;
+    uint64_t since = tiers->gpu->first_uses - refusal->first_uses;
+    bool again = refusal->tokens == tokens && refusal->index == index;
+    if (again && block_pool_room(tiers->gpu) + since < refusal->need) {
+        return false;
+    }
     block_numbers_give(cache->numbers, index);
     size_t count;
     const struct piece_span *spans = block_numbers_list(cache->numbers, index, 0, most, &count);
@@ -338,6 +368,9 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     uint64_t have = found.blocks * block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
+        uint64_t need = all - prefix_found_used(tiers, spans, count);
+        uint64_t first_uses = tiers->gpu->first_uses;
+        cache->refusal = (struct prefix_refusal){index, tokens, need, first_uses};
         return false;
     }
     prefix_found_refer(tiers, index, &found);
@@ -368,7 +401,7 @@ static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
         prefix_tiers_count(&cache->tiers, spans[i].first);
         holding->full += spans[i].count;
     }
-    block_numbers_join(cache->numbers, index, full);
+    block_numbers_join(cache->numbers, index);
 }
 
 void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)

@@ -441,10 +441,6 @@ static void on_pool_evict(uint32_t id, bool back, void *context)
         take_unsaved(&tiers->lower[1], id);
     }
     hand_on(tiers, 1, id, back);
-    if (back ||
-        tiers->numbers->pieces[id].blocks == 0) { /* what was evicted before it is its neighbour */
-        block_numbers_rejoin(tiers->numbers, back ? id : tiers->numbers->pieces[id].last);
-    }
 }
 
 static void on_lower_evict(uint32_t id, bool back, void *context)
