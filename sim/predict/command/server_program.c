@@ -133,25 +133,27 @@ static bool read_options(struct server_program *program, const struct node *map,
     return good;
 }
 
-/* What was read lives as long as the process. */
+/* What was read lives as long as the process, also that of a file that failed. */
 static struct server_program *programs;
+static char **program_files;
+static bool programs_are_good;
 static struct error programs_fault = {.kind = ERROR_FAILURE,
                                       .found = "no programs in engines/commands, or too many"};
 
 /* Read all files; if one fails, there is none. */
 static void programs_read(void)
 {
-    char path[PATH_MAX], **files;
+    char path[PATH_MAX];
     size_t count;
     struct error *why = &programs_fault;
-    bool good = find_names(folder, suffix, &files, &count, why) && count > 0 &&
+    bool good = find_names(folder, suffix, &program_files, &count, why) && count > 0 &&
                 count <= SERVER_PROGRAMS_MOST;
-    struct server_program *all = good ? array_zeroed(count + 1, sizeof *all, why) : NULL;
-    good = all != NULL;
+    programs = good ? array_zeroed(count + 1, sizeof *programs, why) : NULL;
+    good = programs != NULL;
     for (size_t i = 0; good && i < count; i++) {
-        struct server_program *at = &all[i];
-        at->file = files[i];
-        good = find_path(folder, files[i], suffix, path, sizeof path, why) &&
+        struct server_program *at = &programs[i];
+        at->file = program_files[i];
+        good = find_path(folder, at->file, suffix, path, sizeof path, why) &&
                (at->root = node_load(path, why)) != NULL &&
                node_fields_read(at->root, program_fields, at->file, at, why);
         at->tiered = at->tiered != NULL ? at->tiered : at->system;
@@ -159,18 +161,17 @@ static void programs_read(void)
             good = read_options(at, at->rows[j], j == 0, j % 2 == 1, why);
         }
     }
-    free(files);
-    programs = good ? all : NULL;
+    programs_are_good = good;
 }
 
 const struct server_program *server_programs(struct error *why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, programs_read);
-    if (programs == NULL) {
+    if (!programs_are_good) {
         *why = programs_fault;
     }
-    return programs;
+    return programs_are_good ? programs : NULL;
 }
 
 /* ---- finding ----------------------------------------------------------------------------- */
