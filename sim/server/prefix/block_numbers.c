@@ -2,6 +2,7 @@
 
 #include "core/array.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Numbers are collected once more than LEAST_NUMBERS are given and fewer than FEW_SPARE are spare. */
@@ -86,20 +87,17 @@ const struct piece_span *block_numbers_list(struct block_numbers *numbers, size_
 
 /* ---- pieces --------------------------------------------------------------------------- */
 
-/* If there is no memory to note it, it is not given anew. */
+/* There is room: a list has each number at most once, or chunks of rows that have a number each. */
 static void push_number(struct number_list *list, uint32_t number)
 {
-    if (list->count < list->capacity || /* no error is cleared that nobody reads */
-        array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
-                      ERROR_UNSEEN)) {
-        list->items[list->count++] = number;
-    }
+    list->items[list->count++] = number;
 }
 
 static uint32_t take_piece(struct block_numbers *numbers, const struct block_piece *piece)
 {
     struct number_list *spare = &numbers->spare;
     uint32_t id = spare->count > 0 ? spare->items[--spare->count] : numbers->next++;
+    assert(id < numbers->most);
     numbers->pieces[id] = *piece;
     return id;
 }
@@ -225,12 +223,17 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
         return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
     }
     numbers->pieces = array_sparse(numbers->most, sizeof *numbers->pieces, why);
+    struct number_list *const lists[] = {&numbers->spare, &numbers->left, &numbers->rows};
+    bool good = numbers->pieces != NULL;
+    for (size_t i = 0; good && i < sizeof lists / sizeof *lists; i++) {
+        lists[i]->items = array_sparse(numbers->most, sizeof *lists[i]->items, why);
+        good = lists[i]->items != NULL;
+    }
     numbers->own = array_sparse(requests->count, sizeof *numbers->own, why);
     numbers->first_shared = array_sparse(requests->ids.count, sizeof *numbers->first_shared, why);
     uint64_t longest = requests_longest(requests) / tokens;
     numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
-    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->pieces == NULL ||
-        numbers->listed == NULL) {
+    if (!good || numbers->own == NULL || numbers->first_shared == NULL || numbers->listed == NULL) {
         block_numbers_release(numbers);
         return false;
     }
@@ -243,9 +246,9 @@ void block_numbers_release(struct block_numbers *numbers)
     array_sparse_free(numbers->first_shared);
     array_sparse_free(numbers->pieces);
     free(numbers->listed);
-    free(numbers->spare.items);
-    free(numbers->left.items);
-    free(numbers->rows.items);
+    array_sparse_free(numbers->spare.items);
+    array_sparse_free(numbers->left.items);
+    array_sparse_free(numbers->rows.items);
     *numbers = (struct block_numbers){.most = 0};
 }
 

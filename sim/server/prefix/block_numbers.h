@@ -34,9 +34,10 @@ struct row_mark {
     uint32_t row, mark, from;
 };
 
+/* A list has room for all numbers from the beginning, so that it forgets none when memory runs out. */
 struct number_list {
-    uint32_t *items; /* [count] owned */
-    size_t count, capacity;
+    uint32_t *items; /* [count] owned, sparse */
+    size_t count;
 };
 
 /* `blocks`, `users` and `chunk` are of the row, in its first piece. */

@@ -10,6 +10,8 @@
 
 #include "server/prefix/block_pool.h"
 
+#include <sys/resource.h>
+
 static struct error why;
 static struct requests requests;
 static struct block_numbers numbers;
@@ -120,11 +122,39 @@ static void a_row_ends_where_another_prompt_differs(void **state)
     block_numbers_release(&numbers);
 }
 
+/* The first of two requests has ended: the second one gets all of its numbers, though no memory is left to note
+ * them. */
+static void no_number_is_forgotten_when_memory_runs_out(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 1 << 19 };
+    requests = no_requests();
+    requests.count = 2;
+    all[0].output = all[1].output = BLOCKS * BLOCK;
+    const struct block_owners of = {
+        .requests = &requests, .block_tokens = BLOCK, .recycled = true, .single = true};
+    struct rlimit old;
+    assert_true(block_numbers_init(&numbers, &of, &why));
+    numbers.tiers = &tiers;
+    pool = block_pool_create(&numbers, BLOCKS, NULL, NULL, &why);
+    assert_non_null(pool);
+    block_numbers_give(&numbers, 0);
+    block_numbers_leave(&numbers, 0);
+    getrlimit(RLIMIT_AS, &old);
+    setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = 1, .rlim_max = old.rlim_max});
+    block_numbers_give(&numbers, 1);
+    setrlimit(RLIMIT_AS, &old);
+    assert_int_equal(numbers.next, BLOCKS);
+    block_pool_destroy(pool);
+    block_numbers_release(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_piece_loses_its_last_blocks_first),
         cmocka_unit_test(a_row_ends_where_another_prompt_differs),
+        cmocka_unit_test(no_number_is_forgotten_when_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
