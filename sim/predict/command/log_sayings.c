@@ -49,12 +49,12 @@ static unsigned pair(const char *at)
     return ((unsigned)(unsigned char)at[0] << 5 ^ (unsigned char)at[1]) % SAYING_PAIRS;
 }
 
-void log_sayings_find(struct server_text *said, const char *text)
+void log_sayings_find(struct server_text *said, const char *text, int number)
 {
     short first[SAYING_PAIRS], next[SAYINGS]; /* those that begin with the same two letters */
     bool seen[SAYINGS] = {false};
     struct server_saying all[SAYINGS];
-    int count = 0, number = 1;
+    int count = 0;
     for (const struct server_program *of = said->programs; of->file != NULL; of++) {
         count = add_all(of, of->says, SAYING_SETS, all, count);
         count = add_all(of, of->fails, SAYING_FAILS, all, count);

@@ -326,6 +326,7 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
     struct visitor visitor = {.said = said, .before = before};
     size_t length;
     bool good = true;
+    log_sayings_find(said, text, before + 1);
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strncmp(at, "---", 3) == 0 ? 3 : 0;
         const char *next = strstr(at, "\n---");
@@ -501,25 +502,27 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     char **lines = array_zeroed(strlen(text) + 2, sizeof *lines, why), image[256], name[256];
     size_t begins = 0;
     bool good = lines != NULL && to.out != NULL;
+    log_sayings_find(said, text, 1);
     for (size_t i = 0; good && text != NULL; i++) {
         lines[i] = line_expanded(said, strsep(&text, "\n"));
         good = lines[i] != NULL;
         begins = good && begins_stage(lines[i], image, name) ? i : begins;
     }
-    if (!good) {
-        return error_set(why, said->file, 0, "out of memory");
-    }
-    read_stage(lines, begins, 0, &stage, to.out);
     int number = 1;
+    if (good) {
+        read_stage(lines, begins, 0, &stage, to.out);
+        fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
+        good = write_instruction(stage.entry, said->file, &to, why) &&
+               write_instruction(stage.args, said->file, &to, why);
+    } else {
+        error_set(why, said->file, 0, "out of memory");
+    }
     for (size_t i = 0; i < stage.line; i++) {
         number += lines_joined(lines[i]);
     }
-    fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
-    good = write_instruction(stage.entry, said->file, &to, why) &&
-           write_instruction(stage.args, said->file, &to, why);
-    good = read_written(&to, number, NULL, number, said, why) && good;
+    good = to.out != NULL && read_written(&to, number, NULL, number, said, why) && good;
     said->line = 1;
-    for (size_t i = 0; lines[i] != NULL; i++) {
+    for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
         if (instruction(lines[i], "RUN") != NULL) { /* what is installed replaces the image's */
             server_text_read_version(said, lines[i]);
         }

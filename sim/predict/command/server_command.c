@@ -481,42 +481,6 @@ bool server_command_starts(const struct server_text *said, const char *text)
     return behind_command(said, text, &program) != NULL;
 }
 
-/* Take the version of an image of the program, if its tag has one: "v0.29.0", "0.9.1", or behind the
- * program's name, "rocm6.4_vllm_0.9.1". Two plain numbers may be a year and a month: "26.01-py3". An image
- * that is only called after the program, "my-vllm:3.0.0", has versions of its own. */
-static void read_image(struct server_text *said, const char *image)
-{
-    const char *program = said->program->file, *slash = strrchr(image, '/');
-    const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
-    if (server_program_after(said->program->elsewhere, image) != NULL) {
-        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
-                     "an image for NVIDIA's GPUs: machines of others are not modelled");
-    }
-    struct error unknown;
-    const char *latest = server_engine_latest(program, &unknown), *version = NULL;
-    bool own = strstr(image, said->program->image) != NULL;
-    if (tag != NULL && latest != NULL && strncmp(tag, ":nightly", 8) == 0) {
-        version = latest + strlen(program) + 1;
-    } else if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
-               (server_program_after(said->program->others, image) == NULL ||
-                strstr(tag, program) != NULL)) {
-        unsigned number;
-        const char *behind = strstr(tag, program),
-                   *at = behind != NULL ? behind + strlen(program) : tag + 1;
-        at += behind != NULL ? strspn(at, "-_") : 0;
-        bool named = behind != NULL || *at == 'v';
-        at += *at == 'v';
-        int numbers = sscanf(at, "%4u.%4u.%4u", &number, &number, &number);
-        bool later = latest != NULL && !own && atoi(at) > atoi(latest + strlen(program) + 1);
-        version = !later && numbers >= (named ? 2 : 3) ? at : NULL;
-    }
-    if (!server_text_state_version(said, said->program, version) && strstr(name, program) != NULL &&
-        !(own && (tag == NULL || strcmp(tag, ":latest") == 0)) &&
-        (tag != NULL || said->keys.all[STATED_ENGINE].value[0] == '\0')) {
-        server_text_pass(said, name, server_version_unsaid);
-    }
-}
-
 /* Read what stands before a command, or before the options of an image, up to `end`. */
 static void read_head(struct server_text *said, const char *text, const char *end)
 {
@@ -533,7 +497,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
         name += strncmp(word, "--env=", 6) == 0 ? 6 : 0;
         size_t length = strcspn(name, "=");
         if (strncmp(word, "image=", 6) == 0) {
-            read_image(said, word + 6);
+            server_text_read_image(said, word + 6);
         } else if (isupper((unsigned char)name[0]) && name[length] == '=') {
             /* A variable that is called after an option, and that no command uses: an image of one's own may
              * read it. */
@@ -568,7 +532,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
         } else if (fnmatch("*.s[iq][fs]*", word, 0) == 0 ||
                    (may_be_image(program, word, is_option(last)) && strstr(word, "/bin/") == NULL &&
                     strpbrk(word, "/:@") != NULL)) {
-            read_image(said, word);
+            server_text_read_image(said, word);
         }
         memcpy(last, word, sizeof last);
     }

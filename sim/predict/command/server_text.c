@@ -68,110 +68,7 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
-const char server_version_unsaid[] =
-    "no line states it, so the preset's counts (--set engine=NAME-N)";
-
 /* ---- lines ------------------------------------------------------------------------------- */
-
-bool server_text_state_version(struct server_text *said, const struct server_program *program,
-                               const char *text)
-{
-    struct stated_key *engine = &said->keys.all[STATED_ENGINE];
-    char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
-    int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
-    if (length == 0 || strncmp(text, "0.1.dev", 7) == 0) { /* built without the tags that count */
-        return false;
-    }
-    for (int i = 0, dots = 0; i < length; i++) {
-        dots += text[i] == '.';
-        length = dots == 3 ? i : length; /* 0.10.1.1 answers as 0.10.1 does */
-    }
-    snprintf(name, sizeof name, "%s-%.*s", program->file, length, text);
-    if (!server_engine_canonical(name, version, sizeof version)) {
-        return false;
-    }
-    size_t index = (size_t)(program - said->programs), own = strlen(program->file);
-    if (strncmp(engine->value, program->file, own) == 0 && strcmp(engine->value, version) != 0) {
-        server_text_pass(said, engine->said, "another version follows, which counts");
-    }
-    snprintf(said->worded[index].stated, sizeof said->worded->stated, "%s", version + own + 1);
-    snprintf(engine->value, sizeof engine->value, "%s", version);
-    snprintf(engine->said, sizeof engine->said, "version %s", version + strlen(program->file) + 1);
-    engine->line = said->line;
-    return true;
-}
-
-/* Take the version behind the program's name: of a package, "pip install 'vllm[flashinfer]==0.9.2'", "module
- * load vllm/0.9.2", "vllm-openai_v0.9.2.sif", the first; and keep those in words, "**vLLM**: v0.8.5", "vllm
- * version: 0.9.2", behind any bytes but ASCII: three numbers, or behind a v or the word version two. */
-static void read_named(struct server_text *said, const struct server_program *program,
-                       const char *line)
-{
-    static const char named[] = "*@(module |conda |activate|.sif|.sqsh|.whl|/bin/)*";
-    struct server_worded *worded = &said->worded[program - said->programs];
-    bool package = shell_is_comment(line);
-    int fits = -1;                               /* does the line have one of `named`? */
-    bool advised = strstr(line, ".py:") != NULL; /* a log says when an option will be gone */
-    for (const char *at = line; (at = strcasestr(at, program->file)) != NULL; at++) {
-        unsigned number;
-        const char *name = at + strlen(program->file), *rest = name;
-        char before = at > line ? at[-1] : ' ';
-        const char *extras = *rest == '[' ? rest + 1 + strcspn(rest + 1, "[]") : "";
-        rest = *extras == ']' ? extras + 1 : rest;
-        rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
-        const char *version = rest + strspn(rest, "=-_+/v");
-        if (!package && isdigit((unsigned char)*version) && !isalnum((unsigned char)before) &&
-            version[strspn(version, "0123456789")] == '.' &&
-            (strncmp(rest, "==", 2) == 0 ||
-             (fits = fits < 0 ? fnmatch(named, line, FNM_EXTMATCH) == 0 : fits) != 0)) {
-            server_text_state_version(said, program, version);
-            package = true;
-        }
-        bool marked = false,
-             apart = !isalnum((unsigned char)before) && strchr("-_./", before) == NULL;
-        for (version = name; *version != '\0';) {
-            bool word = strncasecmp(version, "version", 7) == 0,
-                 is = strncmp(version, "is ", 3) == 0;
-            bool mark =
-                strchr(" \t*`=:|\"'(,v-@~", *version) != NULL || !isascii((unsigned char)*version);
-            if (!word && !is && !mark) {
-                break;
-            }
-            marked = marked || word || *version == 'v';
-            version += word ? 7 : is ? 3 : 1;
-        }
-        char begin[16]; /* sscanf() measures all of its text */
-        snprintf(begin, sizeof begin, "%.15s", version);
-        int numbers = isdigit((unsigned char)*begin)
-                          ? sscanf(begin, "%4u.%4u.%4u", &number, &number, &number)
-                          : 0;
-        if (!advised && apart && version > name && strncmp(name, "==", 2) != 0 &&
-            numbers >= (marked ? 2 : 3)) {
-            char *to = worded->line == 0 ? worded->version : worded->other;
-            snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."),
-                     version);
-            worded->line = worded->line == 0 ? said->line : worded->line;
-        }
-    }
-}
-
-/* vLLM's logo stands beside its version. An image has it in its tag, and may start another program. */
-void server_text_read_version(struct server_text *said, const char *line)
-{
-    for (const struct server_program *program = said->programs; program->file != NULL; program++) {
-        size_t marks = program->versions != NULL ? program->versions->count : 0;
-        for (size_t j = 0; j <= marks; j++) {
-            const char *mark = j < marks ? program->versions->children[j]->text : program->image;
-            const char *at = strstr(line, mark);
-            at = at != NULL ? at + strlen(mark) : NULL;
-            at += at != NULL && j == marks ? strspn(at, ":v") : 0;
-            if (server_text_state_version(said, program, at) && j < marks) {
-                said->program = program;
-            }
-        }
-        read_named(said, program, line);
-    }
-}
 
 /* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3
  * pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
@@ -922,9 +819,6 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     said.programs = text != NULL ? server_programs(why) : NULL;
     bool ok = said.programs != NULL;
     bool manifest = ok && manifest_named(file, text);
-    if (ok) {
-        log_sayings_find(&said, text);
-    }
     if (manifest) {
         ok = manifest_read(&said, text, 0, false, why);
     } else if (ok && dockerfile_named(file, text)) {
@@ -934,7 +828,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         ok = manifest_read_within(&said, text, why);
         text = text_joined(text, size, unit ? "#;" : "");
         text = log_unwrapped(&said, text);
-        log_sayings_find(&said, text);
+        log_sayings_find(&said, text, 1);
         server_text_read_lines(&said, text);
     }
     free(text);

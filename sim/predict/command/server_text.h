@@ -190,14 +190,6 @@ struct server_text {
     } worded[SERVER_PROGRAMS_MOST]; /* of each program */
 };
 
-/* Why a version is the preset's. */
-extern const char server_version_unsaid[];
-
-/* The program's version is the one that the text begins with, and is in the line. False if it begins with
- * none that can be; NULL is none. */
-bool server_text_state_version(struct server_text *said, const struct server_program *program,
-                               const char *text);
-
 /* Does the text start a server? */
 bool server_command_starts(const struct server_text *said, const char *text);
 
@@ -211,8 +203,18 @@ void shell_variables_of_container(struct server_text *said, const char *line);
 /* Does a line so far stand for what it does by this variable? */
 bool shell_variable_is_used(struct server_text *said, const char *name);
 
-/* Take the version that a line of a log states, or that of a package that it installs. */
+/* Why a version is the preset's. */
+extern const char server_version_unsaid[];
+
+/* The program's version is the one that the text begins with, and is in the line. False if it begins with
+ * none that can be; NULL is none. */
+bool server_text_state_version(struct server_text *said, const struct server_program *program,
+                               const char *text);
+
+/* Take the version that a line of a log states, or that of a package that it installs; or that of an image, which
+ * is refused if it is one for other machines. */
 void server_text_read_version(struct server_text *said, const char *line);
+void server_text_read_image(struct server_text *said, const char *image);
 
 /* Take the variables that the line sets, unless it sets them for another program: "NAME=value program". */
 void server_command_read_variables(struct server_text *said, const char *line);
@@ -282,8 +284,8 @@ char *log_unwrapped(const struct server_text *said, char *text);
 /* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
 bool log_line_begins(const struct server_text *said, const char *line);
 
-/* Find which of the programs' texts stand in this one. */
-void log_sayings_find(struct server_text *said, const char *text);
+/* Find which of the programs' texts stand in this one, whose first line has the number. */
+void log_sayings_find(struct server_text *said, const char *text, int number);
 
 /* The first text of the kind that the line has; NULL: none. */
 const char *log_saying(const struct server_text *said, enum saying_kind kind, const char *line);

@@ -927,6 +927,9 @@ static const struct {
     {"", "f: no line is a server's"},
     {"LVLLM_MOE_NUMA_ENABLED=1 sglang serve --model-path m",
      "f:1: 'LVLLM_MOE_NUMA_ENABLED': experts on the CPU are not modelled"},
+    {"see\n```yaml\nservices:\n  a:\n    image: vllm/vllm-openai\n    command: vllm serve m\n"
+     "    environment:\n      ROCM_HOME: /opt/rocm\n```\n",
+     "f:8: 'ROCM_HOME: /': machines of others than NVIDIA are not modelled"},
     {"HIP_VISIBLE_DEVICES=0,1 vllm serve m",
      "f:1: 'HIP_VISIBLE_DEVICES': machines of others than NVIDIA are not modelled"},
     {"XPU_VISIBLE_DEVICES=0,1 vllm serve m",
