@@ -1,5 +1,7 @@
 #include "predict/server/serving_load.h"
 
+#include "server/requests/stream.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -297,6 +299,27 @@ bool serving_stream_grows(const struct point *point, const struct requests *requ
            (backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
             (*grows || !requests->sessions ||
              falls_behind(all, requests->count, end_ns, 0, turns, grows, why)));
+}
+
+struct turns_left serving_turns_left(const struct requests *requests, const struct served *all,
+                                     int64_t ns)
+{
+    struct turns_left out = {.turns = 0};
+    double left = 0; /* of a session */
+    for (size_t i = 0, begin = 0; i < requests->count; i++) {
+        if (stream_begins(requests, i)) {
+            out.variance += left * left;
+            left = 0;
+            begin = i;
+        }
+        bool begun = requests->all[i].arrival_ns >= 0 && requests->all[begin].arrival_ns >= 0 &&
+                     all[begin].arrived_ns >= 0 && all[begin].arrived_ns <= ns;
+        bool waits = begun && !all[i].too_long && (all[i].end_ns < 0 || all[i].end_ns > ns);
+        out.turns += waits;
+        left += waits;
+    }
+    out.variance += left * left;
+    return out;
 }
 
 void serving_write_steady(const struct requests *requests, const struct served *all,

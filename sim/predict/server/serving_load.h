@@ -21,6 +21,14 @@ void serving_write_steady(const struct requests *requests, const struct served *
 bool serving_stream_grows(const struct point *point, const struct requests *requests,
                           const struct served *all, int64_t end_ns, bool *grows, struct error *why);
 
+/* Of the sessions of a stream that had begun at a time: the turns that had not ended, and their variance by which
+ * sessions are under way. */
+struct turns_left {
+    double turns, variance;
+};
+struct turns_left serving_turns_left(const struct requests *requests, const struct served *all,
+                                     int64_t ns);
+
 /* Does its queue grow without bound? Then times to a first token are only as long as the run. */
 static inline bool serving_grows(const struct result *result)
 {

@@ -24,7 +24,7 @@ enum { ANSWERS = 10, CYCLES = 10, SESSIONS = 5 };
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
  * asked for if that is so many half-widths of its interval, and such a share, or one of few (assumed). */
 enum { FILLS = 3 };
-static const double chance = 1.5, overload = 0.05, few_overload = 0.2;
+static const double chance = 1.5, overload = 0.05, few_overload = 0.2, deviations = 2;
 
 /* Requests before the beginning that fill the prefix cache, at most: what is older is hardly used again. */
 enum { MOST_PAST = 8000 };
@@ -256,14 +256,36 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
+/* Do sessions still have more of their turns before them at the end than at the beginning, by a share of what was
+ * asked for and by more than chance? A server that is too slow for them holds their later turns back, and nothing
+ * need pile up in it. How many sessions began, which is drawn, is no part of this. */
+static bool holds_back(const struct requests *requests, const struct served *served, double asked,
+                       int64_t from_ns, int64_t to_ns)
+{
+    struct turns_left before = serving_turns_left(requests, served, from_ns);
+    struct turns_left after = serving_turns_left(requests, served, to_ns);
+    double share = overload * asked * (double)(to_ns - from_ns) / 1e9;
+    return after.turns - before.turns >
+           fmax(share, deviations * sqrt(before.variance + after.variance));
+}
+
+/* In the whole window or, as a server whose cache no longer holds its prompts may break down late, in the last
+ * quarter of it. */
+static bool sessions_wait(const struct requests *requests, const struct served *served,
+                          double session_ns, const struct serving_window *window)
+{
+    int64_t lasts_ns = window->to_ns - window->from_ns, late_ns = window->to_ns - lasts_ns / 4;
+    return session_ns > 0 && window->asked > 0 && (double)lasts_ns > FILLS * session_ns &&
+           (holds_back(requests, served, window->asked, window->from_ns, window->to_ns) ||
+            holds_back(requests, served, window->asked, late_ns, window->to_ns));
+}
+
 /* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share
  * of them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had
  * the time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile
- * up, it brings what was asked for, or it has lasted for so many sessions that neither explains it: those that
- * take longer hold their later turns back, and nothing piles up. */
+ * up, or it brings what was asked for. */
 static struct stream_load stream_load_read(const struct point *point, double asked, uint64_t come,
-                                           bool waits, double session_ns,
-                                           struct stream_times *times,
+                                           bool waits, struct stream_times *times,
                                            const struct serving_window *window)
 {
     double lacks = asked - window->rate.value;
@@ -272,10 +294,7 @@ static struct stream_load stream_load_read(const struct point *point, double ask
     double lasts_ns = (double)(window->to_ns - window->from_ns);
     bool filled = waits || (times->count > 0 && lasts_ns > FILLS * served_ns);
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
-    bool held_back = session_ns > 0 && point->workload.clients == 0 &&
-                     lasts_ns > FILLS * session_ns &&
-                     lacks > fmax(window->rate.half, overload * asked);
-    bool grows = filled && (window->grows || held_back);
+    bool grows = filled && window->grows;
     bool few = (double)come < STREAM_FEWEST * stream_scale(point);
     return (struct stream_load){
         .few = few,
@@ -368,8 +387,8 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     window->asked = asked;
     window->brief = question != NULL;
     double session_ns = requests->sessions ? stream_session_ns(requests, out->taken_ns) : 0;
-    struct stream_load load =
-        stream_load_read(point, asked, out->come, waits, session_ns, &times, window);
+    window->grows = window->grows || sessions_wait(requests, served, session_ns, window);
+    struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     bool answered = question != NULL ? stream_question_answered(question, &load, &times)
                                      : window->known && wide <= 1;

@@ -353,6 +353,39 @@ static void a_queue_is_one_servers(void **state)
     assert_false(grows(all, 200, all[199].arrived_ns));
 }
 
+/* Three sessions: the first, of 3 turns, began before 0, and 2 are to come; of the others, of 3 turns each, one
+ * begins at 10 and one at 50. */
+static void turns_are_left_of_sessions_that_began(void **state)
+{
+    static struct request turns[] = {
+        {.arrival_ns = -5}, {.turn = 1, .arrival_ns = 1},
+        {.turn = 2},        {.arrival_ns = 10},
+        {.turn = 1},        {.turn = 2},
+        {.arrival_ns = 50}, {.turn = 1},
+        {.turn = 2},
+    };
+    static const struct served served[] = {
+        {.arrived_ns = -5, .end_ns = -1}, {.arrived_ns = 1, .end_ns = 4},
+        {.arrived_ns = 20, .end_ns = 30}, {.arrived_ns = 10, .end_ns = 15},
+        {.arrived_ns = 25, .end_ns = 60}, {.arrived_ns = -1, .end_ns = -1},
+        {.arrived_ns = 50, .end_ns = -1}, {.arrived_ns = -1, .end_ns = -1},
+        {.arrived_ns = -1, .end_ns = -1},
+    };
+    static const struct {
+        int64_t at_ns;
+        double turns, variance;
+    } moments[] = {
+        {2, 2, 4}, {12, 4, 1 + 9}, {20, 3, 1 + 4}, {40, 2, 4}, {70, 4, 1 + 9},
+    };
+    const struct requests requests = {.all = turns, .count = 9, .sessions = true};
+    (void)state;
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
+        struct turns_left left = serving_turns_left(&requests, served, moments[i].at_ns);
+        assert_float_equal(left.turns, moments[i].turns, 1e-9);
+        assert_float_equal(left.variance, moments[i].variance, 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_few_too_many_are_told_from_many),
         cmocka_unit_test(chance_near_the_most_is_seldom_a_trend),
         cmocka_unit_test(a_queue_is_one_servers),
+        cmocka_unit_test(turns_are_left_of_sessions_that_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
