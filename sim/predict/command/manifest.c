@@ -126,38 +126,55 @@ static void write_environment(const struct node *all, bool service, FILE *out)
     }
 }
 
+/* The GPUs that a service gets. */
+static void write_devices(const struct node *map, FILE *out)
+{
+    const struct node *devices = node_find(map, "deploy.resources.reservations.devices");
+    devices = devices != NULL ? devices : node_get(map, "gpus");
+    devices = devices != NULL ? devices : node_get(map, "devices"); /* nvidia.com/gpu=0 */
+    bool listed = false;
+    for (size_t i = 0; devices != NULL && i < devices->count; i++) {
+        const struct node *device = devices->children[i], *ids = node_get(device, "device_ids");
+        const struct node *count = node_get(device, "count");
+        bool alone = device->kind == NODE_SCALAR; /* of the container device interface */
+        if (ids == NULL && !alone) {
+            const char *all = count != NULL && count->text != NULL ? count->text : "all";
+            write_setting("gpus", all, true, out);
+        }
+        for (size_t j = 0; j < (ids != NULL ? ids->count : alone); j++) {
+            const char *text = alone ? device->text : ids->children[j]->text;
+            char *made = text != NULL ? interpolated(text, true, false) : NULL;
+            if (made != NULL && (!alone || strstr(made, "nvidia.com/gpu=") != NULL)) {
+                fputs(listed ? "," : "gpus=device=", out);
+                quote_write(QUOTE_SHELL, made, out);
+                listed = true;
+            }
+            free(made);
+        }
+    }
+    fputs(listed ? " " : "", out);
+}
+
 /* The memory and GPUs that a container gets, in front of its command: "limit" as Kubernetes counts. */
 static void write_limits(const struct node *map, FILE *out)
 {
     static const char *const limits[][3] = {{"resources.limits", "memory", "limit"},
-                                            {"resources.limits", "nvidia.com/gpu", "gpus"},
+                                            {"resources.limits", "nvidia.com/gpu", "gpu_limit"},
                                             {"deploy.resources.limits", "memory", "memory"},
-                                            {NULL, "mem_limit", "memory"}};
-    const struct node *devices = node_find(map, "deploy.resources.reservations.devices"), *found;
+                                            {NULL, "mem_limit", "memory"},
+                                            {NULL, "runtime", "runtime"},
+                                            {NULL, "gpus", "gpus"}};
+    const struct node *found;
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         found = limits[i][0] != NULL ? node_find(map, limits[i][0]) : map;
         if ((found = node_get(found, limits[i][1])) != NULL && found->kind == NODE_SCALAR) {
             write_setting(limits[i][2], found->text, false, out);
         }
     }
-    devices = devices != NULL ? devices : node_get(map, "gpus");
-    int count = 0;
-    bool known = true; /* a variable may be "0,1" */
-    for (size_t i = 0; devices != NULL && i < devices->count; i++) {
-        const struct node *ids = node_get(devices->children[i], "device_ids");
-        found = ids != NULL ? ids : node_get(devices->children[i], "count");
-        for (size_t j = 0; found != NULL && j < (ids != NULL ? ids->count : 1); j++) {
-            const char *text = ids != NULL ? ids->children[j]->text : found->text;
-            char *made = text != NULL ? interpolated(text, true, false) : NULL;
-            known = known && made != NULL && strchr(made, '$') == NULL;
-            count += ids != NULL ? 1 : known ? atoi(made) : 0;
-            for (const char *at = made; known && (at = strchr(at, ',')) != NULL; at++) {
-                count++;
-            }
-            free(made);
-        }
+    if (node_get(map, "profiles") != NULL && node_get(map, "profiles")->count > 0) {
+        write_setting("profile", node_get(map, "profiles")->children[0]->text, false, out);
     }
-    fprintf(out, "gpus=%d ", known ? count : 0);
+    write_devices(map, out);
 }
 
 struct visitor {
@@ -197,9 +214,6 @@ static bool visit_container(const struct node *map, const struct node *image,
     bool service =
         map->key != NULL && args == NULL; /* whose command stands behind the image's own */
     bool replaces = entry != NULL || (command != NULL && !service);
-    if (entry == NULL && args == NULL && command == NULL) {
-        return true;
-    }
     struct container_command written = {.line = map->line, .service = service};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
@@ -212,6 +226,14 @@ static bool visit_container(const struct node *map, const struct node *image,
     write_limits(map, written.out);
     write_environment(node_stated(map, "environment"), service, written.out);
     write_environment(node_stated(map, "env"), service, written.out);
+    if (entry == NULL && args == NULL && command == NULL) { /* what the image starts */
+        fclose(written.out);
+        struct gpu_user user = gpu_user_of_container(written.text, visitor->before + map->line);
+        gpu_users_keep(visitor->said, &user);
+        free(written.text);
+        free(of);
+        return true;
+    }
     if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||
         node_find(map, "extends.file") != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */

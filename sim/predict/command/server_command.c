@@ -661,6 +661,7 @@ bool server_command_read(struct server_text *said, char *text)
             memcpy(said->command, whole, sizeof whole);
             said->command_line = said->line;
             said->typed = true;
+            gpu_users_server(said, head, line);
             const char *router = strstr(head, "router.launch_server ");
             if (router != NULL && router < line) { /* before the servers that it starts */
                 assume_router(said);

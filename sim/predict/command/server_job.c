@@ -26,7 +26,7 @@ static const struct {
             {"--gpus-per-task", SLURM, JOB_TASK_GPUS},
             {"@(--gpus|-G)", SLURM, JOB_GPUS},
             {"--mem", SLURM, JOB_MEMORY},
-            {"?(--)gpus", CONTAINER, JOB_CONTAINER_GPUS}, /* "gpus=2" of a manifest */
+            {"@(?(--)gpus|gpu_limit)", CONTAINER, JOB_CONTAINER_GPUS}, /* "gpus=2" of a manifest */
             {"@(--memory|-m|memory|limit)", CONTAINER, JOB_MEMORY},
             {"--num-gpus", RAY, JOB_RAY_GPUS}};
 
@@ -38,7 +38,10 @@ static double count_gpus(const char *value, bool gres, bool listed)
     for (value += strspn(value, "\"'"); *value != '\0' && strchr("\"'", *value) == NULL;
          value += length + (value[length] == ',')) {
         length = last = strcspn(value, ",\"'(");
-        listed = listed || strncmp(value, "device=", 7) == 0;
+        listed = listed || fnmatch("@(device|nvidia.com/gpu)=*", value, FNM_EXTMATCH) == 0;
+        if (listed && strchr(value, '$') != NULL) { /* which may be several */
+            return 0;
+        }
         while (last > 0 && strchr(":=", value[last - 1]) == NULL) { /* behind the last mark */
             last--;
         }
@@ -165,7 +168,9 @@ void server_job_read_line(struct server_text *said, const char *line)
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
                      "--set replicas=N, the number of them");
     }
-    bool shell = said->command_line == 0 && !shell_is_comment(line) && /* whose words follow */
+    bool beside = gpu_users_find(said, line);
+    bool shell = said->command_line == 0 && !beside &&
+                 !shell_is_comment(line) && /* whose words follow */
                  (strstr(line, " run ") != NULL || strstr(line, "--pty") != NULL ||
                   strstr(line, "salloc ") != NULL);
     if (slurm || shell || ray != NULL) {
@@ -190,6 +195,7 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
     uint64_t all = tensor * ranks * stages;
     double nodes = fmax(1, job->number[JOB_NODES]), sees = INFINITY;
     double tasks = fmax(1, fmax(job->number[JOB_NODE_TASKS], ceil(job->number[JOB_TASKS] / nodes)));
+    gpu_users_check(said, all);
     for (int i = JOB_GPUS; i <= JOB_RAY_GPUS; i++) {
         double here = job->number[i] * (i == JOB_TASK_GPUS ? tasks : 1);
         here = i == JOB_GPUS ? ceil(here / nodes) : here;

@@ -66,11 +66,13 @@ struct server_program {
     const struct node *fails;     /* and in a line that says why it failed */
     const struct node *crashes;   /* of one that failed for another reason, */
     const struct node *ready;     /* and of one that was ready before */
+    const struct node *beside;    /* commands of other programs that use GPUs, */
     const struct node *signs;     /* and in one that says that the machine is another maker's */
     const struct node *says;      /* a map of texts in a line, and the keys that each sets */
     const struct node *units;     /* a map of units behind a number */
-    uint64_t block;               /* tokens of a block of KV, if none is stated */
-    bool ranks_in_tensor;         /* its tensor_parallel counts all GPUs */
+    bool shares_whole;    /* its part of memory is one of the whole GPU, not of what is free */
+    uint64_t block;       /* tokens of a block of KV, if none is stated */
+    bool ranks_in_tensor; /* its tensor_parallel counts all GPUs */
     struct server_option *options;
     size_t option_count, option_capacity;
     const struct node *rows[SERVER_ROWS]; /* of its options: read, harmless, refused, not known */

@@ -383,8 +383,10 @@ void server_text_read_container(struct server_text *said, char *command, int lin
                                 const struct node *replicas, int replicas_line)
 {
     struct server_text before = *said;
+    struct gpu_user user = gpu_user_of_container(command, line);
     uint64_t copies = 1;
     forget_keys(&said->keys);
+    memset(&said->job, 0, sizeof said->job);
     said->line = line;
     said->command_line = 0;
     memset(&said->blocks, 0, sizeof said->blocks);
@@ -416,6 +418,11 @@ void server_text_read_container(struct server_text *said, char *command, int lin
         error_expect(
             server_text_refuse_at(said, replicas_line, "'replicas' is '%s'", replicas->text),
             "--set replicas=N, the number of copies that run");
+    }
+    user.server = found;
+    gpu_users_keep(said, &user);
+    if (found && copies > 1 && user.devices[0] != '\0') { /* Compose gives each the same */
+        gpu_users_keep(said, &user);
     }
     said->copies += found ? copies : 0;
     said->copies_line = found ? replicas_line : said->copies_line;

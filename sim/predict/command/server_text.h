@@ -120,6 +120,15 @@ struct server_job {
     int line[JOB_COUNTS];
 };
 
+/* What has GPUs: a server, each of its copies, or another program. */
+enum { GPU_USERS = 16 };
+struct gpu_user {
+    char name[64], devices[64], profile[64]; /* with which alone Compose starts it; "": always */
+    double share;                            /* of a GPU's memory; 0: not stated */
+    int line;
+    bool server, certain; /* that it runs at the same time */
+};
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 enum { SAYINGS = 512, SAYING_PAIRS = 4096, SERVER_NEEDS = 8, COMMAND_MOST = 8192 };
@@ -151,6 +160,9 @@ struct server_text {
     bool engine_seen[SERVER_ENGINES_MOST]; /* by its number */
     char source[64]; /* before the lines that count: a container's or pod's name; "": nothing */
     struct server_job job;
+    struct gpu_user users[GPU_USERS];
+    int user_count;
+    char exported[sizeof((struct gpu_user *)0)->devices]; /* those that later commands see */
     char taken[1024]; /* the line's variables that were read; "*": another program's */
     uint64_t copies;  /* of the server, that a manifest runs */
     int copies_line;
@@ -173,6 +185,7 @@ struct server_text {
             SAYING_FAILS,
             SAYING_CRASHES,
             SAYING_READY,
+            SAYING_BESIDE,
             SAYING_MACHINE
         } kind;
     } sayings[SAYINGS];
@@ -232,6 +245,16 @@ bool server_job_is_several(const struct server_job *job);
 
 /* Refuse a server whose layers are split among more GPUs than a machine shows it, or that has more in all. */
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
+
+/* Keep what has GPUs: programs that a line of a script starts (returns whether there is one), the server of the
+ * words between the two, what a container's text says. */
+bool gpu_users_find(struct server_text *said, const char *line);
+void gpu_users_server(struct server_text *said, const char *from, const char *end);
+struct gpu_user gpu_user_of_container(const char *text, int line);
+void gpu_users_keep(struct server_text *said, const struct gpu_user *user);
+
+/* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others. */
+void gpu_users_check(struct server_text *said, uint64_t gpus);
 
 /* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
  * values of options that are missing or invalid, options that are not modelled or unknown, and a second

@@ -1,0 +1,299 @@
+/* Programs that have GPUs of the server's, too: other containers of its manifest, and what a script starts
+ * beside it. */
+#include "predict/command/server_text.h"
+
+#include "core/text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD = 4096 };
+
+/* ---- devices ----------------------------------------------------------------------------- */
+
+/* A list of numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=": Kubernetes
+ * gives it some of its own. */
+typedef char device_list[sizeof((struct gpu_user *)0)->devices];
+
+/* The device in a place of the list; of all, its number. Returns whether there is one. */
+static bool device_at(const char *list, int place, device_list out)
+{
+    if (list[0] == '\0' || strcmp(list, "all") == 0) {
+        snprintf(out, sizeof(device_list), "%d", place);
+        return true;
+    }
+    for (; place > 0 && list != NULL; place--) {
+        list = strchr(list, ',');
+        list += list != NULL;
+    }
+    snprintf(out, sizeof(device_list), "%.*s", list != NULL ? (int)strcspn(list, ",") : 0, list);
+    return out[0] != '\0' && strchr("-=", out[0]) == NULL;
+}
+
+/* Has the list one of the first so many devices of a server's? */
+static bool shares_device(const char *list, const char *server, uint64_t count)
+{
+    device_list one, other;
+    bool all = strcmp(list, "all") == 0, shares = all && strcmp(server, "=") == 0;
+    for (int i = 0; !shares && (uint64_t)i < count && device_at(server, i, one); i++) {
+        shares = all;
+        for (int j = 0; !shares && device_at(list, j, other); j++) {
+            shares = strcmp(one, other) == 0;
+        }
+    }
+    return shares;
+}
+
+/* Read "all", "device=0,2", "nvidia.com/gpu=0", "0,GPU-abc"; `counted`: a number is how many, from 0 on. */
+static void take_devices(const char *value, bool counted, device_list out)
+{
+    enum { MOST = 16 };
+    size_t length;
+    int items = 0;
+    bool all = strstr(value, "all") != NULL;
+    snprintf(out, sizeof(device_list), "%s", all ? "all" : "-");
+    for (; !all && *value != '\0'; value += length + (value[length] == ',')) {
+        length = strcspn(value, ",; ");
+        const char *item = value + strspn(value, "\"'");
+        for (const char *at = value; *item != '$' && at < value + length; at++) {
+            item = *at == '=' ? at + 1 : item; /* "device=0", "nvidia.com/gpu=0" */
+        }
+        size_t size = strcspn(item, "\"',; ");
+        if (isdigit((unsigned char)*item) || *item == '$' || strncmp(item, "GPU-", 4) == 0) {
+            out[0] = items++ == 0 ? '\0' : out[0];
+            text_append(out, sizeof(device_list), "%s%.*s", items > 1 ? "," : "", (int)size, item);
+        }
+    }
+    if (counted && strspn(out, "0123456789") == strlen(out)) {
+        int count = atoi(out) < MOST ? atoi(out) : MOST;
+        snprintf(out, sizeof(device_list), "%s", count > 0 ? "0" : "-");
+        for (int i = 1; i < count; i++) {
+            text_append(out, sizeof(device_list), ",%d", i);
+        }
+    }
+}
+
+/* The devices that words give: those that CUDA sees are counted among those of their container. */
+static void devices_of(const char *from, device_list out)
+{
+    device_list given = "", visible = "", one, other;
+    char word[WORD];
+    while (*from != '\0') {
+        const char *at;
+        if (!shell_word(&from, word, sizeof word)) {
+            from++;
+        } else if ((at = strstr(word, "CUDA_VISIBLE_DEVICES=")) != NULL) {
+            take_devices(at + strlen("CUDA_VISIBLE_DEVICES="), false, visible);
+        } else if ((at = strstr(word, "NVIDIA_VISIBLE_DEVICES=")) != NULL) {
+            take_devices(at + strlen("NVIDIA_VISIBLE_DEVICES="), false, given);
+        } else if ((at = strstr(word, "nvidia.com/gpu=")) != NULL && word[0] != 'g') {
+            take_devices(at, false, one); /* "--device" for each */
+            bool more = isdigit((unsigned char)given[0]) && one[0] != 'a';
+            text_append(more ? given : memset(given, 0, 1), sizeof given, "%s%s", more ? "," : "",
+                        one);
+        } else if (fnmatch("?(--)gpus=*", word, FNM_EXTMATCH) == 0) {
+            take_devices(strchr(word, '=') + 1, strstr(word, "device=") == NULL, given);
+        } else if (strcmp(word, "--gpus") == 0 && shell_word(&from, word, sizeof word)) {
+            take_devices(word, strstr(word, "device=") == NULL, given);
+        } else if (strncmp(word, "cuda:", 5) == 0 || strstr(word, "=cuda:") != NULL) { /* PyTorch */
+            take_devices(strstr(word, "cuda:") + strlen("cuda:"), false, visible);
+        } else if (strncmp(word, "gpu_limit=", strlen("gpu_limit=")) == 0) {
+            strcpy(given, "=");
+        } else if (strcmp(word, "runtime=nvidia") == 0 && given[0] == '\0') {
+            strcpy(given, "all");
+        }
+    }
+    snprintf(out, sizeof(device_list), "%s", visible[0] != '\0' && given[0] != '-' ? "-" : given);
+    for (int i = 0; visible[0] != '\0' && given[0] != '-' && device_at(visible, i, one); i++) {
+        bool counts = isdigit((unsigned char)one[0]) && device_at(given, atoi(one), other);
+        out[0] = i == 0 ? '\0' : out[0];
+        text_append(out, sizeof(device_list), "%s%s", i > 0 ? "," : "", counts ? other : one);
+    }
+    if (strcmp(visible, "all") == 0) {
+        memcpy(out, visible, sizeof visible);
+    }
+}
+
+/* ---- who has them ------------------------------------------------------------------------ */
+
+/* The value of the setting of its container; "": it has none. */
+static void setting_of(const char *text, const char *name, char out[64])
+{
+    const char *at = strstr(text, name);
+    at = at != NULL ? at + strlen(name) : "";
+    at += strspn(at, "'");
+    snprintf(out, 64, "%.*s", (int)strcspn(at, " '"), at);
+}
+
+struct gpu_user gpu_user_of_container(const char *text, int line)
+{
+    struct gpu_user user = {.line = line, .certain = true};
+    setting_of(text, "image=", user.name);
+    setting_of(text, "profile=", user.profile);
+    devices_of(text, user.devices);
+    return user;
+}
+
+void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
+{
+    static const char idle[] = "*@(exporter|dcgm|nvtop|gpustat|device-plugin|nvidia-smi)*";
+    bool has = user->server || (user->devices[0] != '\0' && strchr("-=", *user->devices) == NULL);
+    if (has && said->user_count < GPU_USERS && fnmatch(idle, user->name, FNM_EXTMATCH) != 0) {
+        said->users[said->user_count++] = *user;
+    }
+}
+
+/* The share of a GPU's memory that words state; 0: they do not. */
+static double share_of(const char *text)
+{
+    const char *at = strstr(text, "memory-utilization");
+    at = at != NULL ? at : strstr(text, "memory-fraction");
+    at = at != NULL ? at : strstr(text, "mem-fraction-static");
+    return at != NULL ? strtod(at + strcspn(at, " =") + 1, NULL) : 0;
+}
+
+/* Name the image of a "docker run": the first word that may be one. Returns whether it starts a program of its
+ * own, and is none in which a later line starts the server. */
+static bool name_image(const char *text, char out[64])
+{
+    static const char runs[] = "@(docker|podman|nerdctl)*( compose| container) run *";
+    static const char entered[] = "@(* ?(/bin/)@(bash|sh|zsh)*([ ;])|*sleep infinity*|*tail -f*)";
+    bool image = false;
+    char word[WORD];
+    bool own = fnmatch(runs, text, FNM_EXTMATCH) == 0 && fnmatch(entered, text, FNM_EXTMATCH) != 0;
+    snprintf(out, 64, "docker run");
+    while (own && !image && shell_word(&text, word, sizeof word)) {
+        image = strchr("-./~$", word[0]) == NULL && strpbrk(word, "/:") != NULL &&
+                strstr(word, ":/") == NULL && strpbrk(word, "=\\") == NULL &&
+                !isdigit((unsigned char)word[0]);
+        snprintf(out, 64, "%.63s", image ? word : "docker run");
+    }
+    return own && fnmatch("*@(vllm|sglang|tensorrt)*", out, FNM_EXTMATCH) != 0;
+}
+
+/* Read a command of a script; `behind` it goes on while the next ones run. Returns whether it is a program
+ * with GPUs of its own. */
+static bool read_command(struct server_text *said, const char *text, bool behind)
+{
+    static const char wraps[] =
+        "@(export|env|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*)";
+    static const char others[] = "@(tmux|screen|bash|sh|docker|podman|su|systemctl|service)";
+    static const char sends[] =
+        "*@(bench|client|guidellm|genai-perf|aiperf|lm_eval|evalscope|locust|"
+        "nvidia-smi|echo|pip |curl|pytest)*";
+    struct gpu_user user = {.line = said->line, .certain = behind};
+    char word[WORD];
+    const char *program = NULL, *rest = text;
+    devices_of(text, user.devices);
+    for (const char *from = text; program == NULL && shell_word(&rest, word, sizeof word);
+         from = rest) {
+        bool sets = fnmatch("[A-Za-z_]*=*", word, 0) == 0;
+        user.certain = user.certain || fnmatch("@(nohup|setsid)", word, FNM_EXTMATCH) == 0;
+        if (!sets && fnmatch(wraps, word, FNM_EXTMATCH) != 0) {
+            program = from + strspn(from, " \t\v");
+        }
+    }
+    if (program == NULL) {
+        bool sets = user.devices[0] != '\0';
+        memcpy(said->exported, sets ? user.devices : said->exported, sizeof said->exported);
+        return false;
+    }
+    const char *known = log_saying(said, SAYING_BESIDE, text);
+    const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
+    bool wrapped = fnmatch(others, word, FNM_EXTMATCH) == 0;
+    bool is = at != NULL && (wrapped || (at < end && (at == program || at[-1] == '/')));
+    const char *own = strstr(text, "CUDA_VISIBLE_DEVICES=");
+    bool container = user.devices[0] != '\0' && name_image(program, user.name);
+    bool gpu = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
+    if ((!is && !container && !gpu && (own == NULL || own > program)) ||
+        fnmatch(sends, program, FNM_EXTMATCH) == 0 || server_command_starts(said, text)) {
+        return false;
+    }
+    user.certain = user.certain || wrapped || strstr(text, " -d ") || strstr(text, "--detach");
+    if (!container) {
+        snprintf(user.name, sizeof user.name, "%s", is ? known : basename(word));
+    }
+    if (user.devices[0] == '\0') {
+        bool stated = said->exported[0] != '\0';
+        snprintf(user.devices, sizeof user.devices, "%s", stated ? said->exported : "all");
+    }
+    user.share = share_of(text);
+    if (user.certain || said->command_line > 0) {
+        gpu_users_keep(said, &user);
+    }
+    return true;
+}
+
+bool gpu_users_find(struct server_text *said, const char *line)
+{
+    struct shell_blocks blocks = said->before;
+    bool found = false,
+         may = log_saying(said, SAYING_BESIDE, line) != NULL ||
+               strstr(line, "_VISIBLE_DEVICES=") != NULL || strstr(line, " --gpus") != NULL ||
+               strstr(line, "nvidia.com/") != NULL || strstr(line, "--device") != NULL;
+    char text[WORD];
+    for (const char *at = line, *end;
+         may && !shell_is_comment(line) && !said->container && shell_command(&blocks, &at, &end);
+         at = end) {
+        snprintf(text, sizeof text, "%.*s", (int)(end - at < WORD ? end - at : WORD - 1), at);
+        found = read_command(said, text, *end == '&' && end[1] != '&') || found;
+    }
+    return found;
+}
+
+void gpu_users_server(struct server_text *said, const char *from, const char *end)
+{
+    struct gpu_user server = {.server = true, .line = said->line};
+    char text[WORD];
+    snprintf(text, sizeof text, "%.*s", (int)(end - from < WORD ? end - from : WORD - 1), from);
+    devices_of(text, server.devices);
+    if (server.devices[0] == '\0') {
+        memcpy(server.devices, said->exported, sizeof server.devices);
+    }
+    if (!said->container) {
+        gpu_users_keep(said, &server);
+    }
+}
+
+/* A share of a whole GPU's memory is the server's whoever else has some; one of what is free is not known. */
+void gpu_users_check(struct server_text *said, uint64_t gpus)
+{
+    const struct gpu_user *all = said->users, *end = all + said->user_count, *server = all;
+    const struct stated_key *usable = &said->keys.all[STATED_HBM_USABLE];
+    bool pool = said->program->shares_whole;
+    for (int i = STATED_KV_TOKENS; i <= STATED_KV_BYTES; i++) {
+        const struct stated_key *key = &said->keys.all[i];
+        pool = pool || key->value[0] != '\0' || server_text_overrides(said, key->key);
+    }
+    while (server < end && !server->server) {
+        server++;
+    }
+    for (const struct gpu_user *at = all; server < end && at < end; at++) {
+        double share = at->share + (usable->value[0] != '\0' ? atof(usable->value) : 0.9);
+        if (at == server || at->devices[0] == '\0' ||
+            !shares_device(at->devices, server->devices, gpus)) {
+            continue;
+        }
+        said->line = at->line;
+        if (at->server) {
+            error_expect(server_text_refuse(said, "copies of the server have the same GPU"),
+                         "GPUs of its own for each, or the text of one");
+        } else if (at->share > 0 && share > 1) {
+            error_expect(server_text_refuse(said, "'%s' and the server have %.4g of a GPU's memory",
+                                            at->name, share),
+                         "shares that leave room for both");
+        } else if (!pool && at->certain && strcmp(at->profile, server->profile) == 0) {
+            error_expect(server_text_refuse(said,
+                                            "'%s' has a GPU of the server, too, whose KV memory "
+                                            "is a share of what is free",
+                                            at->name),
+                         "--set kv_pool_tokens=N, as its log says, or the text without the other");
+        } else {
+            server_text_pass(said, at->name,
+                             "on the server's GPU: taken to be idle, and to leave it its memory");
+        }
+    }
+}
