@@ -181,6 +181,17 @@ static void add_loaded(const struct point *point, struct engine_memory *out)
                       "cosines and sines of all trained positions");
 }
 
+double engine_loaded_bytes(const struct point *point)
+{
+    struct engine_memory loaded = {.count = 0};
+    double bytes = 0;
+    add_loaded(point, &loaded);
+    for (uint32_t i = 0; i < loaded.count; i++) {
+        bytes += loaded.lines[i].bytes;
+    }
+    return bytes;
+}
+
 /* The most that the dummy run holds in tensors at once. */
 static void add_peak(const struct point *point, double sms, struct engine_memory *out)
 {
@@ -414,6 +425,18 @@ static double logged_pool(const struct point *point)
     /* A GPU of a pipeline has them in the layers of its stage. */
     double token = (double)model_kv_tokens_bytes(&setup->model);
     return ceil((double)tokens * token / setup->model.parallel.pipeline);
+}
+
+double engine_logged_kv(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    struct kv_pools pools;
+    double bytes = logged_pool(point);
+    bool several = setup->engine.pools.slots > 0 &&
+                   kv_pools_divide(&setup->model, &setup->engine.pools, bytes, &pools);
+    return several ? fmax(kv_pools_full(&setup->model, pools.tokens),
+                          kv_pools_window(&setup->model, pools.windowed))
+                   : bytes;
 }
 
 /* Tokens that the engine would log for the pool that the scenario states. */

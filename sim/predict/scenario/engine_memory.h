@@ -36,6 +36,12 @@ struct engine_memory {
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
 
+/* Bytes of one GPU as the engine's log states them: of what it loads, weights with their padding and tables of
+ * positions; and of KV, beside the tokens of a pool that the scenario states: of the larger pool, if there are
+ * several. */
+double engine_loaded_bytes(const struct point *point);
+double engine_logged_kv(const struct point *point);
+
 /* How the engine of a server that has one divides its pool (kv_pools.h). */
 struct kv_limits engine_kv_limits(const struct point *point);
 
