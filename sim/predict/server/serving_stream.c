@@ -332,8 +332,10 @@ void stream_stage_next(const struct point *point, const struct stream_question *
     double wanted = question != NULL    ? (double)question->most * scale
                     : stage->number > 0 ? INFINITY
                                         : STREAM_USUAL * scale;
-    double lasting = finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
-    uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
+    /* Where no request has ended since the warm-up, nothing tells how long a run has to last. */
+    bool tells = finding->taken_ns > 0;
+    double longer = tells ? finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 : 2;
+    uint64_t most = (uint64_t)fmin(fmax(wanted, longer * come), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
     stage->requests = most > cycles ? most : cycles;
     stage->number++;

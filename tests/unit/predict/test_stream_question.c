@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "predict/server/serving_stream.h"
 #include "predict/server/stream_question.h"
 
 #include <math.h>
@@ -100,6 +101,19 @@ static void questions_have_names_of_their_own(void **state)
     assert_int_not_equal(stream_question_hash(&question), first);
 }
 
+/* A server may be so slow that no request of a run ends: the next run has to be longer. */
+static void a_run_in_which_none_ends_is_followed_by_a_longer_one(void **state)
+{
+    static const struct point point; /* one server, and no clients */
+    const struct stream_question question = {.most = 2500};
+    const struct serving_window window = {.from_ns = 0};
+    const struct stream_finding none_ended = {.come = 2500, .most = 64000, .lasts_ns = 10e9};
+    struct stream_stage stage = {.number = 1, .requests = 2500};
+    (void)state;
+    stream_stage_next(&point, &question, &none_ended, &window, &stage);
+    assert_int_equal(stage.requests, 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +123,7 @@ int main(void)
         cmocka_unit_test(a_queue_is_answered_by_the_load),
         cmocka_unit_test(one_missed_bound_is_enough),
         cmocka_unit_test(questions_have_names_of_their_own),
+        cmocka_unit_test(a_run_in_which_none_ends_is_followed_by_a_longer_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
