@@ -17,7 +17,7 @@ except ImportError:
 failed = 0
 # vllm/benchmarks/serve.py (docs.vllm.ai/en/latest/cli/bench/serve)
 BENCH = """backend endpoint base-url model dataset-name dataset-path random-input-len random-output-len
-    timed-trace-chunk-hash-size timed-trace-sec-multiplier self-timed num-prompts ignore-eos
+    timed-trace-chunk-hash-size timed-trace-sec-multiplier timed-trace-label-timestamp self-timed num-prompts ignore-eos
     max-concurrency percentile-metrics metric-percentiles save-result save-detailed result-filename"""
 # What each program's command starts with, and its options, as engines/commands/ has them.
 FLAGS, WRITES = {"vllm bench serve": BENCH.split()}, {}
@@ -170,11 +170,13 @@ SERVICE = {
 def commands_of(path):
     """Lines of a script that start something with flags."""
     text = open(path, encoding="utf-8").read().replace("\\\n", " ")
-    return [
+    lines = [
         line
         for line in text.splitlines()
         if re.search(r" --[a-z]", line) and not line.startswith(("#", "spillway"))
     ]
+    calls = [line.removeprefix("client ") for line in lines if line.startswith("client ")]
+    return [lines[0].replace('"$@"', call) for call in calls] or lines
 
 
 for folder in sys.argv[1:]:
@@ -182,8 +184,16 @@ for folder in sys.argv[1:]:
     files = sorted(os.listdir(folder))
     scripts = [file for file in files if file.endswith(".sh")]
     commands = {file: commands_of(f"{folder}/{file}") for file in scripts}
-    check(all(len(each) == 1 for each in commands.values()), f"{name}: a command in each script", commands)
-    wrong = {file: unknown(each[0]) for file, each in commands.items() if each and unknown(each[0])}
+    sends = commands.pop("benchmark.sh")
+    warms = name == "sessions"
+    check(
+        all(len(each) == 1 for each in commands.values()) and len(sends) == 1 + warms,
+        f"{name}: a command in each script, and one that warms what is watched in its steady state",
+        commands,
+        sends,
+    )
+    commands["benchmark.sh"] = sends
+    wrong = {file: unknown(line) for file, each in commands.items() for line in each if unknown(line)}
     check(not wrong, f"{name}: their flags are those of their programs", wrong)
     check(
         all(subprocess.run(["sh", "-n", f"{folder}/{file}"]).returncode == 0 for file in scripts),
@@ -202,13 +212,15 @@ for folder in sys.argv[1:]:
         lacking,
         drafting,
     )
-    sent, option = f"{folder}/requests.jsonl", dict(re.findall(r"--(\S+) (\d+)", commands["benchmark.sh"][0]))
+    sent, option = f"{folder}/requests.jsonl", dict(re.findall(r"--(\S+) (\d+)", sends[-1]))
+    warm = int(re.search(r"--num-prompts (\d+)", sends[0])[1]) if warms else 0
     rows = [json.loads(line) for line in open(sent, encoding="utf-8")] if os.path.exists(sent) else []
     hashes = int(option.get("timed-trace-chunk-hash-size", 0))
     check(
         not (bool(rows) == (name in ("batch", "drafts")))
         and all(len(row["hash_ids"]) == -(-row["input_length"] // hashes) for row in rows)
-        and (not rows or len(rows) == int(option["num-prompts"])),
+        and (not rows or len(rows) == warm + int(option["num-prompts"]))
+        and all(("since_warm" in row) == warms for row in rows),
         f"{name}: the client makes each prompt as long as it is, of its hashes",
         rows[:1],
     )

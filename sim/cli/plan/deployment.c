@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include "core/text.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
+#include "predict/server/serving_stream.h"
 #include "study/advise/advice.h"
 #include "study/plan/start_line.h"
 
@@ -64,8 +66,8 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PROMPTS), V(OUTPUT), V(SENT), V(CLIENT),  \
         V(LIST), V(LISTED), V(REQUESTS), V(HASH), V(SECONDS), V(TIMED), V(CONCURRENCY), V(UNSENT), \
-        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT),          \
-        V(ROUTER_COMMAND), V(ROUTER_IMAGE)
+        V(WARM), V(WARMING), V(FIRST), V(REPLAYED), V(SINCE), V(COMPARED), V(PREDICTED), V(HOST),  \
+        V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT), V(ROUTER_COMMAND), V(ROUTER_IMAGE)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -222,30 +224,8 @@ static void put_prediction(const struct result *result, const char *of, double s
     }
 }
 
-/* A list tests another load than the question where it brings fewer requests, or fills caches for long. */
-static void put_difference(const struct result *list, const struct result *question,
-                           char text[LINE])
-{
-    double brings = result_number(list, COLUMN(requests_in_per_s));
-    double asked = result_number(question, COLUMN(requests_in_per_s));
-    double cold = result_number(list, COLUMN(ttft_p99_ms));
-    double warm = result_number(question, COLUMN(ttft_p99_ms));
-    if (brings < 0.95 * asked) {
-        text_append(text, LINE,
-                    "; they come at %.3g a second, the question's at %.3g, as no session is under "
-                    "way when the list begins",
-                    brings, asked);
-    }
-    if (cold > 2 * warm) {
-        text_append(text, LINE,
-                    "; the caches fill meanwhile: once they have, the 99th percentile of TTFT is "
-                    "%.3g ms",
-                    warm);
-    }
-}
-
-static void put_requests(const struct point *point, const struct benchmark_list *list,
-                         const struct result *question, double runs, char (*values)[LINE])
+static void put_requests(const struct point *point, const struct benchmark_list *list, double runs,
+                         char (*values)[LINE])
 {
     const struct requests *requests = point->requests;
     const struct workload *workload = &point->workload;
@@ -259,6 +239,8 @@ static void put_requests(const struct point *point, const struct benchmark_list 
     if (requests->sessions) {
         snprintf(values[UNSENT], LINE,
                  "a turn comes when it was predicted to come, and waits for no answer");
+    } else if (workload->clients > 0 && serving_is_stream(point)) {
+        snprintf(values[UNSENT], LINE, "all clients begin at once, which 99th percentiles show");
     }
     /* SGLang's router, and vLLM's, which began as it, take no token ids: sgl-project/sglang #35262. Until
      * vllm-project/vllm #45423 the client sent text instead. */
@@ -270,10 +252,16 @@ static void put_requests(const struct point *point, const struct benchmark_list 
             : "that of vLLM 0.25 or newer, which sends prompts as token ids");
     snprintf(values[SENT], LINE, "the requests of %s", BENCHMARK_LIST_FILE);
     snprintf(values[LIST], LINE, "%s", BENCHMARK_LIST_FILE);
+    snprintf(values[REPLAYED], LINE, "%s", list->warm > 0 ? "measured.jsonl" : BENCHMARK_LIST_FILE);
+    if (list->warm > 0) {
+        snprintf(values[WARM], LINE, "%" PRIu64, list->warm);
+        snprintf(values[FIRST], LINE, "%" PRIu64, list->warm + 1);
+        snprintf(values[SINCE], LINE, "%s", BENCHMARK_LIST_SINCE);
+        snprintf(values[WARMING], LINE, "%.0f", ceil((double)list->warm_ns / 60e9));
+    }
     snprintf(values[REQUESTS], LINE, "%" PRIu64, list->count);
     snprintf(values[HASH], LINE, "%u", list->hash_tokens);
     put_prediction(&list->result, " of these requests", runs, runs, values[LISTED]);
-    put_difference(&list->result, question, values[LISTED]);
     snprintf(values[PROMPTS], LINE, "These are random tokens, which %s.",
              requests->chunk_tokens > 0 ? "begin alike as those of the workload do"
                                         : "share no beginnings");
@@ -344,7 +332,7 @@ static void deployment_put_values(const struct deployment *deployment, const str
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
     put_router(&point->workload, values);
     if (point_serves(point)) {
-        put_requests(point, list, deployment->result, runs, values);
+        put_requests(point, list, runs, values);
     } else {
         put_batch(point, deployment, values);
     }
