@@ -456,7 +456,8 @@ static bool begins_stage(char *line, char image[256], char name[256])
 }
 
 /* Read the stage that begins in a line, or lines without one, behind the one that it is built on; the last of
- * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage. Variables are written. */
+ * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage, a shell's any (docs.docker.com).
+ * Variables are written. */
 static void read_stage(char *const *lines, size_t begins, int depth, struct image_stage *out,
                        FILE *variables)
 {
@@ -533,9 +534,10 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     int number = 1;
     if (good) {
         read_stage(lines, begins, 0, &stage, to.out);
+        bool runs_shell = stage.entry != NULL && stage.entry[0] != '[';
         fprintf(to.out, stage.entry != NULL ? "image=%s " : "container run %s", stage.image);
         good = write_instruction(stage.entry, said->file, &to, why) &&
-               write_instruction(stage.args, said->file, &to, why);
+               write_instruction(runs_shell ? NULL : stage.args, said->file, &to, why);
     } else {
         error_set(why, said->file, 0, "out of memory");
     }

@@ -330,6 +330,9 @@ static const struct {
      "FROM vllm/vllm-openai:v0.20.0 AS base\nCMD [\"--model\", \"m\"]\n"
      "FROM base\nENTRYPOINT [\"vllm\", \\\n  \"serve\", \"n\"]\n",
      "model=n system=vllm engine=vllm-0.20"},
+    {"docs.docker.com, an ENTRYPOINT of a shell takes no CMD", "Dockerfile",
+     "FROM vllm/vllm-openai:v0.20.0\nENTRYPOINT vllm serve m\nCMD [\"--max-num-seqs\", \"16\"]\n",
+     "model=m system=vllm engine=vllm-0.20"},
     {"kubernetes.io, a command of a word a line", "pod.yaml",
      "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.20.0\n    command:\n    - vllm\n    - serve\n    - m\n"
      "    args:\n    - --max-model-len\n    - \"8192\"\n",
