@@ -125,7 +125,7 @@ static bool write_curve(const struct finding *finding, FILE *out, struct error *
     } else {
         write_kept(finding, &thinned, out);
     }
-    fprintf(out, "    basis: %s\n", basis_name(BASIS_MEASURED));
+    fprintf(out, "    basis: %s\n", basis_names[BASIS_MEASURED]);
     write_source(finding, &thinned, out);
     thinned_release(&thinned);
     return true;

@@ -296,14 +296,14 @@ static struct frame *kernel_frame(const struct profile *profile, const struct sh
     char line[1024] = "";
     for (size_t i = 0; i < count; i++) {
         text_append(line, sizeof line, "%s%s (%s)", i > 0 ? ", " : "", curve_kinds[figures[i]].name,
-                    basis_name(profile->curves[figures[i]].basis));
+                    basis_names[profile->curves[figures[i]].basis]);
     }
     frame_row(frame);
     frame_text(frame, MACHINE, profile->name);
     frame_text(frame, KERNEL, kernel_op_names[shape->op]);
     frame_number(frame, TIME, kernel.ns / 1e3);
     frame_text(frame, BOUND, bounds[kernel.bound]);
-    frame_text(frame, BASIS, basis_name(kernel.trust.basis));
+    frame_text(frame, BASIS, basis_names[kernel.trust.basis]);
     frame_number(frame, EXTRAPOLATED, kernel.trust.extrapolated);
     frame_text(frame, FIGURES, line);
     return frame;

@@ -75,13 +75,7 @@ enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 
 #define WHOLE "INTEGER"
 #define REAL "REAL"
-static const struct {
-    const char *name, *sql;
-    enum unit stated;
-    double ns;
-    const char *noun, *example;
-    bool bare; /* a number without a suffix may mean this unit */
-} kinds[] = {
+const struct unit_kind unit_kinds[] = {
     [UNIT_TEXT] = {"text", "TEXT", UNIT_TEXT},
     [UNIT_COUNT] = {"number", REAL, UNIT_COUNT, 0, "a number", "4", true},
     [UNIT_SHARE] = {"share", REAL, UNIT_SHARE, 0, "a share", "30%", true},
@@ -106,29 +100,9 @@ static const struct {
     [UNIT_ROUGH] = {"number", REAL, UNIT_COUNT},
 };
 
-const char *unit_name(enum unit unit)
-{
-    return kinds[unit].name;
-}
-
-const char *unit_sql(enum unit unit)
-{
-    return kinds[unit].sql;
-}
-
 bool unit_is_whole(enum unit unit)
 {
-    return strcmp(kinds[unit].sql, WHOLE) == 0;
-}
-
-enum unit unit_stated(enum unit unit)
-{
-    return kinds[unit].stated;
-}
-
-double unit_ns(enum unit unit)
-{
-    return kinds[unit].ns;
+    return strcmp(unit_kinds[unit].sql, WHOLE) == 0;
 }
 
 /* A parsed text: its number (its length, whether it has only digits) and its suffix. */
@@ -213,7 +187,8 @@ static bool units_refuse(const struct asked *asked, struct error *why, const cha
     error_input(why, asked->file, asked->line, "'%s' is '%.80s', %s", asked->key, asked->text,
                 complaint);
     error_key(why, asked->key);
-    return error_expect(why, "%s such as %s", kinds[asked->unit].noun, unit_example(asked->unit));
+    return error_expect(why, "%s such as %s", unit_kinds[asked->unit].noun,
+                        unit_kinds[asked->unit].example);
 }
 
 /* Parse `text` and check that it has the requested unit. */
@@ -239,12 +214,12 @@ static bool read_asked(const struct asked *asked, struct units_reading *reading,
     }
     enum unit found = (*spelling)->unit;
     bool bare = found == UNIT_COUNT;
-    if (bare && asked->unit != UNIT_COUNT && !kinds[asked->unit].bare) {
+    if (bare && asked->unit != UNIT_COUNT && !unit_kinds[asked->unit].bare) {
         return units_refuse(asked, why, "which has no unit");
     }
     if (!bare && found != asked->unit) {
         char complaint[64];
-        snprintf(complaint, sizeof complaint, "which is %s", kinds[found].noun);
+        snprintf(complaint, sizeof complaint, "which is %s", unit_kinds[found].noun);
         return units_refuse(asked, why, complaint);
     }
     if (bare && asked->unit == UNIT_SHARE && reading->number > 1) {
@@ -317,20 +292,10 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
         const char *suffix = unit == UNIT_BYTES ? "B" : unit == UNIT_NS ? "ns" : "";
         snprintf(limit, sizeof limit, "which is more than %" PRIu64 "%s", most, suffix);
         units_refuse(&asked, why, limit);
-        return error_expect(why, "%s up to %" PRIu64 "%s", kinds[unit].noun, most, suffix);
+        return error_expect(why, "%s up to %" PRIu64 "%s", unit_kinds[unit].noun, most, suffix);
     }
     *out = value;
     return true;
-}
-
-bool unit_is_bare(enum unit unit)
-{
-    return kinds[unit].bare;
-}
-
-const char *unit_example(enum unit unit)
-{
-    return kinds[unit].example;
 }
 
 char *units_format(double value, enum unit unit, char *text, size_t size)

@@ -41,20 +41,18 @@ enum unit {
     UNIT_ROUGH,          /* a plain number of two digits: "17", "120", "0.93" */
 };
 
-/* How data call the unit: "bytes", "ms", "text". */
-const char *unit_name(enum unit unit);
+struct unit_kind {
+    const char *name; /* as data call it: "bytes", "ms", "text" */
+    const char *sql;  /* the type of its column in SQLite: "TEXT", "INTEGER" or "REAL" */
+    enum unit stated; /* in which a scenario states such a number: nanoseconds for all times */
+    double ns;        /* nanoseconds in one; 0: no time */
+    const char *noun, *example; /* of units a scenario can state, for messages: "a size", "8GiB" */
+    bool bare;                  /* a number without a suffix may mean this unit */
+};
+extern const struct unit_kind unit_kinds[];
 
 /* Are the numbers of this unit whole? */
 bool unit_is_whole(enum unit unit);
-
-/* Nanoseconds in one of this unit; 0 if it is no time. */
-double unit_ns(enum unit unit);
-
-/* The unit in which a scenario states such a number: nanoseconds for all times. */
-enum unit unit_stated(enum unit unit);
-
-/* The type of an SQLite column of this unit: "TEXT", "INTEGER" or "REAL". */
-const char *unit_sql(enum unit unit);
 
 struct quantity {
     double value; /* in the base unit: bytes, ns, bytes/s, FLOP/s, 1, tokens */
@@ -77,12 +75,6 @@ bool units_parse(const char *text, enum unit unit, const char *file, int line, c
  * millionth away from a whole number is refused. */
 bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const char *file, int line,
                        const char *key, uint64_t *out, struct error *why);
-
-/* An example of `unit` for messages and help: "8GiB". Static. */
-const char *unit_example(enum unit unit);
-
-/* May a value of `unit` be written as a bare number? */
-bool unit_is_bare(enum unit unit);
 
 /* Write `value` of `unit` into `text` for a person to read, with three significant digits and a
  * unit that keeps the number small: "4.80 GiB", "127 us", "26.0 GB/s", "93.0 %". Returns `text`. 32

@@ -24,7 +24,6 @@ const char *const prefix_evictions[] = {"none",
 #define POLICY(id)
 #define EVICTION(id) #id,
 #include "policy/policies.def"
-#undef POLICY
                                         NULL};
 #define ROW(key, of, kind, member, by_default, what, ...)                                          \
     {.name = #key,                                                                                 \

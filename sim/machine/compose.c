@@ -230,7 +230,7 @@ static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 static bool takeover_has_basis(const struct node *figure, enum basis of)
 {
     const struct node *basis = node_get(figure, "basis");
-    return basis != NULL && basis->kind == NODE_SCALAR && strcmp(basis->text, basis_name(of)) == 0;
+    return basis != NULL && basis->kind == NODE_SCALAR && strcmp(basis->text, basis_names[of]) == 0;
 }
 
 /* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a
@@ -261,7 +261,8 @@ static bool assume(const struct node *figure, struct error *why)
     }
     append_profile_name(figure->file, name, sizeof name);
     snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
-    return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
+    return node_set_text(basis, basis_names[BASIS_ASSUMED], why) &&
+           node_set_text(source, text, why);
 }
 
 /* After `stated` was laid over such a GPU: what was measured of the other GPU counts as assumed,

@@ -23,9 +23,6 @@ const struct curve_kind curve_kinds[CURVE_COUNT] = {
     [CURVE_##id] = {name, unit, axis, what, standard, false},
 #define CURVE_IF(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0, true},
 #include "machine/curves.def"
-#undef CURVE_IF
-#undef CURVE_OR
-#undef CURVE
 };
 
 struct bounds {
@@ -64,7 +61,7 @@ static bool curve_read_value(const struct node *node, enum curve_id id, double *
     const struct curve_kind *kind = &curve_kinds[id];
     if (node->kind != NODE_SCALAR) {
         node_error(node, why, "'%s' has no value", kind->name);
-        return error_expect(why, "a value such as %s", unit_example(kind->unit));
+        return error_expect(why, "a value such as %s", unit_kinds[kind->unit].example);
     }
     return units_parse(node->text, kind->unit, node->file, node->line, kind->name, out, why) &&
            curve_check_value(node, id, *out, why);
@@ -120,12 +117,12 @@ static bool curve_read_points(const struct node *points, enum curve_id id, struc
     const struct curve_kind *kind = &curve_kinds[id];
     if (kind->axis[0] == '\0') {
         node_error(points, why, "'%s' is a single figure and has no points", kind->name);
-        return error_expect(why, "value: %s", unit_example(kind->unit));
+        return error_expect(why, "value: %s", unit_kinds[kind->unit].example);
     }
     if (points->kind != NODE_LIST || points->count < 2) {
         node_error(points, why, "'%s' has fewer than two points", kind->name);
         return error_expect(why, "points: [[%s, value], ...], or value: %s for every size",
-                            kind->axis, unit_example(kind->unit));
+                            kind->axis, unit_kinds[kind->unit].example);
     }
     if (!reserve_points(curve, points->count, why)) {
         return false;
@@ -454,7 +451,7 @@ static bool refuse_without(const struct profile *profile, const bool *missing,
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         const struct curve_kind *kind = &curve_kinds[id];
         if (missing[id]) {
-            snprintf(one, sizeof one, "%s: %s", kind->name, unit_example(kind->unit));
+            snprintf(one, sizeof one, "%s: %s", kind->name, unit_kinds[kind->unit].example);
             fits = fits && name_list_append(list, sizeof list, one);
             first = count++ == 0 ? kind->name : first;
         }
@@ -488,11 +485,6 @@ const char *const basis_names[BASIS_COUNT + 1] = {
     [BASIS_ASSUMED] = "assumed",
     [BASIS_COUNT] = NULL,
 };
-
-const char *basis_name(enum basis basis)
-{
-    return basis_names[basis];
-}
 
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why)
 {

@@ -55,16 +55,12 @@ enum curve_id {
 #define CURVE_OR(id, name, unit, axis, standard, what) CURVE_##id,
 #define CURVE_IF(id, name, unit, axis, what) CURVE_##id,
 #include "machine/curves.def"
-#undef CURVE_IF
-#undef CURVE_OR
-#undef CURVE
     CURVE_COUNT
 };
 
 /* Best first. */
 enum basis { BASIS_MEASURED, BASIS_PUBLISHED, BASIS_DATASHEET, BASIS_ASSUMED, BASIS_COUNT };
 extern const char *const basis_names[BASIS_COUNT + 1]; /* ends with NULL */
-const char *basis_name(enum basis basis);
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why);
 
 /* The worst basis of the figures behind a duration, and whether any was extrapolated. Start from

@@ -16,12 +16,10 @@ const char *const policy_orders[] = {
 
 #define POLICY(id) extern const struct policy_kind policy_##id;
 #include "policy/policies.def"
-#undef POLICY
 
 const struct policy_kind *const policies[] = {
 #define POLICY(id) &policy_##id,
 #include "policy/policies.def"
-#undef POLICY
     NULL,
 };
 

@@ -173,7 +173,7 @@ static bool has_bands(const struct result *result)
 {
     double known = 0;
     for (uint32_t i = 0; i < result->basis_count; i++) {
-        bool assumed = strcmp(result->basis[i].name, basis_name(BASIS_ASSUMED)) == 0;
+        bool assumed = strcmp(result->basis[i].name, basis_names[BASIS_ASSUMED]) == 0;
         known += assumed ? 0 : result->basis[i].share;
     }
     return known >= 0.005;

@@ -82,7 +82,6 @@ static const struct schema_field series[] = {
 #define FIELD(name, type, what)                                                                    \
     {#name, UNIT_##type, AS_REAL, AT(bin, figures) + RESULT_SERIES_##name * sizeof(double)},
 #include "predict/result/series.def"
-#undef FIELD
 };
 static const struct schema_field families[] = {
     RUN,
@@ -203,10 +202,10 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
         }
         field = place < table->ends ? &table->end[place] : NULL;
     }
-    *type = field != NULL                  ? unit_sql(field->unit)
+    *type = field != NULL                  ? unit_kinds[field->unit].sql
             : column == NULL               ? NULL
             : table->walk == stored_column ? column_sql(column)
-                                           : unit_sql(UNIT_COUNT); /* means and draws */
+                                           : unit_kinds[UNIT_COUNT].sql; /* means and draws */
     return column != NULL ? column->name : field != NULL ? field->name : NULL;
 }
 

@@ -66,7 +66,7 @@ static void bind_field(sqlite3_stmt *statement, int at, const struct schema_fiel
     case AS_NS:
         memcpy(&whole, value, sizeof whole);
         bind_number(statement, at, field->unit,
-                    whole < 0 ? NAN : (double)whole / unit_ns(field->unit));
+                    whole < 0 ? NAN : (double)whole / unit_kinds[field->unit].ns);
         return;
     case AS_REAL:
         memcpy(&real, value, sizeof real);
@@ -214,7 +214,7 @@ static bool holds_own_type(sqlite3_stmt *row, const struct schema_table *table, 
 static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column,
                           struct result *result)
 {
-    double number = sqlite3_column_double(row, at), scale = unit_ns(column->unit);
+    double number = sqlite3_column_double(row, at), scale = unit_kinds[column->unit].ns;
     int64_t whole = sqlite3_column_int64(row, at);
     if (column->holds != HOLDS_VALUE) {
         const char *text = (const char *)sqlite3_column_text(row, at);

@@ -22,7 +22,7 @@ static void check_target(const struct target *target, struct result *result)
     require(isfinite(target->bound) && target->bound >= 0);
     require(targets_parse(target->text, &again, &why) && again.count == 1);
     require(again.all[0].column == target->column && again.all[0].bound == target->bound);
-    if (unit_is_whole(target->column->unit) || unit_ns(target->column->unit) > 0) {
+    if (unit_is_whole(target->column->unit) || unit_kinds[target->column->unit].ns > 0) {
         result_integer(result, target->column, 1);
     } else {
         result_real(result, target->column, 1);

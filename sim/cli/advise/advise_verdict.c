@@ -274,7 +274,7 @@ static bool say_host(const struct search *search, char text[ADVISE_SENTENCE], st
     double has = (double)memory_limit(&point.setup, NULL, TIER_HOST, &trust);
     snprintf(text, ADVISE_SENTENCE, " It uses %s of %s of host memory (%s).",
              number_shown(UNIT_BYTES, uses).text, number_shown(UNIT_BYTES, has).text,
-             point.setup.room[TIER_HOST] > 0 ? "as stated" : basis_name(trust.basis));
+             point.setup.room[TIER_HOST] > 0 ? "as stated" : basis_names[trust.basis]);
     point_release(&point);
     return true;
 }

@@ -201,7 +201,8 @@ static bool add_recording(struct frame *frame, const char *name, const char *par
     trace_source_read(header, &source);
     frame_add(
         frame,
-        (const char *[]){name, basis_name(source.basis), source.model, NULL, NULL, source.text}, 6);
+        (const char *[]){name, basis_names[source.basis], source.model, NULL, NULL, source.text},
+        6);
     frame_number(frame, 3, header->context);
     frame_number(frame, 4, header->steps);
     trace_close(trace);
@@ -222,7 +223,7 @@ static bool add_trace_profile(struct frame *frame, const char *name, const char 
     }
     frame_row(frame);
     frame_textf(frame, 0, "%s%s", name, access(recording, F_OK) == 0 ? ".yaml" : "");
-    frame_text(frame, 1, basis_name(profile.basis));
+    frame_text(frame, 1, basis_names[profile.basis]);
     frame_text(frame, 2, profile.model);
     frame_number(frame, 3, profile.context);
     frame_text(frame, 4, "any");
@@ -302,7 +303,7 @@ static bool add_result_columns(struct frame *frame, struct error *why)
 {
     (void)why;
     for (const struct column *const *at = column_rows; *at != NULL; at++) {
-        const char *unit = unit_name((*at)->unit);
+        const char *unit = unit_kinds[(*at)->unit].name;
         frame_add(frame, (const char *[]){(*at)->name, (*at)->label, unit, NULL, (*at)->what}, 5);
         frame_number(frame, 3, (*at)->read == NULL);
     }
@@ -379,11 +380,11 @@ static void put_machine_figure(const struct profile *profile, enum curve_id id, 
                 curve->count > 1 ? last : "");
     frame_number(frame, FIRST, value[0]);
     frame_number(frame, LAST, value[curve->count - 1]);
-    frame_text(frame, UNIT, unit_name(unit));
-    frame_text(frame, BASIS, basis_name(curve->basis));
+    frame_text(frame, UNIT, unit_kinds[unit].name);
+    frame_text(frame, BASIS, basis_names[curve->basis]);
     frame_text(frame, FROM, from);
     frame_text(frame, SOURCE, curve->source);
-    frame_textf(frame, SAID, "%s, %s: %s", basis_name(curve->basis), from, curve->source);
+    frame_textf(frame, SAID, "%s, %s: %s", basis_names[curve->basis], from, curve->source);
 }
 
 static bool list_machine(const char *name, bool json, struct error *why)

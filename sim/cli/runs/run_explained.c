@@ -102,7 +102,7 @@ static void print_guesses(const struct explanation *explanation, const char *on,
             fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);
         }
         fprintf(out, "%s%s (%s) ", shown > 0 ? ", " : "", curve_kinds[most].name,
-                basis_name(bases[most]));
+                basis_names[bases[most]]);
         print_percent(effects[most], out);
         effects[most] = 0;
     }
@@ -342,7 +342,7 @@ static bool print_lines(const struct point *point, FILE *out, struct error *why)
         frame_text(frame, 0, line->name);
         frame_number(frame, 1, line->bytes / (1 << 30));
         frame_number(frame, 2, line->bytes / all);
-        frame_text(frame, 3, basis_name(line->basis));
+        frame_text(frame, 3, basis_names[line->basis]);
         frame_text(frame, 4, line->what);
     }
     bool good = frame_print(frame, NULL, out, why);
@@ -524,7 +524,7 @@ static void put_ends(const struct point *point, const struct result *result,
         const struct curve *curve = &point->setup.profile.curves[range->curve];
         json_begin(json, NULL, '{');
         json_put_text(json, "figure", curve_kinds[range->curve].name);
-        json_put_text(json, "basis", basis_name(curve->basis));
+        json_put_text(json, "basis", basis_names[curve->basis]);
         json_put(json, "share", "%.9g", i % 2 == 0 ? curve->least : curve->most);
         put_changes(result, &range->ends[i % 2], json);
         json_end(json, '}');

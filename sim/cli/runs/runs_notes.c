@@ -344,7 +344,7 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
     for (int i = 0; i < BASIS_COUNT; i++) {
         char share[SHARE];
         if (write_share(notes, (enum basis)i, share)) {
-            fprintf(out, "%s%s %s", between, basis_name((enum basis)i), share);
+            fprintf(out, "%s%s %s", between, basis_names[i], share);
             between = ", ";
         }
     }

@@ -18,7 +18,6 @@ const struct miniature_kind miniature_kinds[MINIATURE_COUNT] = {
 #define MINIATURE(id, name, site, class, policy, beside, what)                                     \
     [MINIATURE_##id] = {name, MINIATURE_##site, MINIATURE_##class, policy, beside, what},
 #include "decode/miniature/miniature.def"
-#undef MINIATURE
 };
 
 /* Those of a GPU first; the last ones are all that a host needs. */

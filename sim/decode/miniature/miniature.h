@@ -49,7 +49,6 @@ struct ledger;
 enum miniature_id {
 #define MINIATURE(id, name, site, class, policy, beside, what) MINIATURE_##id,
 #include "decode/miniature/miniature.def"
-#undef MINIATURE
     MINIATURE_COUNT
 };
 

@@ -15,7 +15,6 @@
 const char *const pipeline_part_names[PART_COUNT] = {
 #define PART(id, name, what) name,
 #include "decode/time/parts.def"
-#undef PART
 };
 
 /* Tokens that each head of a layer attends to on the GPU, in a sequence of the cohort. */

@@ -35,7 +35,6 @@ struct stop_flag;
 enum part {
 #define PART(id, name, what) PART_##id,
 #include "decode/time/parts.def"
-#undef PART
     PART_COUNT
 };
 extern const char *const pipeline_part_names[PART_COUNT];

@@ -507,7 +507,7 @@ void outcome_trace_source(const struct setup *setup, bool carrying, char *text, 
     const char *model = source.model[0] != '\0' ? source.model : "?";
     char name[160], to[64] = "";
     if (source.basis != BASIS_MEASURED) {
-        snprintf(name, sizeof name, "%s profile %.100s", basis_name(source.basis), model);
+        snprintf(name, sizeof name, "%s profile %.100s", basis_names[source.basis], model);
     } else {
         snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
     }
@@ -528,17 +528,17 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
     trust = outcome_whole_trust(setup, plan, timing, trust);
     for (size_t i = 0; i < BASIS_COUNT; i++) {
         result->basis[i] = (struct result_item){
-            basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
+            basis_names[i], 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
     }
     result->basis_count = BASIS_COUNT;
     result_integer(result, COLUMN(extrapolated), trust.extrapolated);
-    if (!result_text(result, COLUMN(basis), basis_name(trust.basis), why) ||
+    if (!result_text(result, COLUMN(basis), basis_names[trust.basis], why) ||
         (timing->assumed_figure != NULL &&
          !result_text(result, COLUMN(assumed_figure), timing->assumed_figure, why))) {
         return false;
     }
     outcome_trace_source(setup, true, text, sizeof text);
     return !outcome_asks_trace(setup, plan) ||
-           (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
+           (result_text(result, COLUMN(trace_basis), basis_names[setup->trace_basis], why) &&
             result_text(result, COLUMN(trace_source), text, why));
 }

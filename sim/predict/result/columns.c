@@ -52,34 +52,19 @@ static double read_hit(const struct result *result, const struct column *column)
 
 #undef COLUMN
 #define COLUMN(name, ...) extern const struct column column_##name;
-#define FIGURE(name, ...) COLUMN(name)
 #include "predict/result/columns.def"
-#undef COLUMN
-#undef FIGURE
 
 enum {
 #define COLUMN(name, ...) INDEX_##name,
-#define FIGURE(name, ...)
 #include "predict/result/columns.def"
-#undef FIGURE
-    STORED,
-    BEFORE_FIGURES = STORED - 1,
-#undef COLUMN
-#define COLUMN(name, ...)
-#define FIGURE(name, ...) INDEX_##name,
-#include "predict/result/columns.def"
-#undef COLUMN
-#undef FIGURE
+    STORED = INDEX_kv /* the first of those put together, which stand last */
 };
 static_assert((int)STORED <= (int)COLUMNS_MOST, "a result has room for all columns");
 
 enum {
 #define COLUMN(name, ...)
 #define RANGED(name, ...) RANGE_##name,
-#define FIGURE(name, ...)
 #include "predict/result/columns.def"
-#undef COLUMN
-#undef FIGURE
     RANGES
 };
 static_assert((int)RANGES <= (int)RANGES_MOST, "a family has room for all figures with ranges");
@@ -90,14 +75,10 @@ static_assert((int)RANGES <= (int)RANGES_MOST, "a family has room for all figure
                                         .unit = UNIT_##values,                                     \
                                         .index = INDEX_##key,                                      \
                                         __VA_ARGS__};
-#define FIGURE(...) COLUMN(__VA_ARGS__)
 #include "predict/result/columns.def"
-#undef COLUMN
-#undef FIGURE
 
 const struct column *const column_rows[] = {
 #define COLUMN(name, ...) &column_##name,
-#define FIGURE(name, ...) COLUMN(name)
 #include "predict/result/columns.def"
     NULL};
 const uint32_t column_count = STORED;
@@ -170,15 +151,17 @@ bool column_is_text(const struct column *column)
 
 bool column_is_integer(const struct column *column)
 {
-    return column_is_number(column) && (unit_is_whole(column->unit) || unit_ns(column->unit) > 0);
+    return column_is_number(column) &&
+           (unit_is_whole(column->unit) || unit_kinds[column->unit].ns > 0);
 }
 
 bool column_is_pace(const struct column *column)
 {
-    return unit_ns(column->unit) > 0 || column->unit == UNIT_PER_S || column->unit == UNIT_DOLLARS;
+    return unit_kinds[column->unit].ns > 0 || column->unit == UNIT_PER_S ||
+           column->unit == UNIT_DOLLARS;
 }
 
 const char *column_sql(const struct column *column)
 {
-    return column->holds == HOLDS_VALUE ? unit_sql(column->unit) : unit_sql(UNIT_JSON);
+    return column->holds == HOLDS_VALUE ? unit_kinds[column->unit].sql : unit_kinds[UNIT_JSON].sql;
 }

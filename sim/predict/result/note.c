@@ -24,7 +24,6 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
     }
 #define NOTE(id, when, words, ...) [NOTE_##id] = {#id, words, NOTE_IS_##when, {__VA_ARGS__}},
 #include "predict/result/notes.def"
-#undef NOTE
 };
 
 const struct note_kind *note_kind_of(const json_t *note)

@@ -22,7 +22,6 @@ enum note_when { NOTE_IS_TOLD, NOTE_IS_DETAIL };
 enum note_id {
 #define NOTE(id, when, words, ...) NOTE_##id,
 #include "predict/result/notes.def"
-#undef NOTE
     NOTE_COUNT
 };
 

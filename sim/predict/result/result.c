@@ -83,7 +83,7 @@ bool result_has(const struct result *result, const struct column *column)
 
 double result_number(const struct result *result, const struct column *column)
 {
-    double ns = unit_ns(column->unit);
+    double ns = unit_kinds[column->unit].ns;
     if (column->read != NULL) {
         return column->read(result, column);
     }
@@ -189,7 +189,7 @@ bool cell_read_ns(double value, double scale, int64_t *ns)
 /* Whole nanoseconds in microseconds or milliseconds, exact. */
 static void put_time(char *text, int64_t ns, enum unit unit)
 {
-    uint64_t scale = (uint64_t)unit_ns(unit);
+    uint64_t scale = (uint64_t)unit_kinds[unit].ns;
     uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
     text_append(text, CELL_SIZE, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale,
                 unit == UNIT_US ? 3 : 6, magnitude % scale);
@@ -202,7 +202,7 @@ static void put_items(char *text, const struct result *result, const struct colu
     text_append(text, CELL_SIZE, "{");
     for (uint32_t i = 0; i < *count; i++) {
         text_append(text, CELL_SIZE, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
-        if (unit_ns(column->unit) > 0) {
+        if (unit_kinds[column->unit].ns > 0) {
             put_time(text, items[i].ns, column->unit);
         } else {
             cell_put_real(text, items[i].share);
@@ -236,7 +236,7 @@ const char *cell_text(const struct result *result, const struct column *column,
         if (column->unit == UNIT_TEXT) {
             return result_cell(result, column)->text;
         }
-        if (unit_ns(column->unit) > 0) {
+        if (unit_kinds[column->unit].ns > 0) {
             put_time(buffer, result_cell(result, column)->integer, column->unit);
         } else if (unit_is_whole(column->unit)) {
             text_append(buffer, CELL_SIZE, "%" PRId64, result_cell(result, column)->integer);
@@ -252,7 +252,7 @@ static bool parse_items(json_t *object, struct result *result, const struct colu
 {
     uint32_t *count;
     struct result_item *items = result_items(result, column, &count);
-    double ns = unit_ns(column->unit);
+    double ns = unit_kinds[column->unit].ns;
     const char *name;
     json_t *value;
     bool good = json_is_object(object) && json_object_size(object) <= RESULT_MOST_ITEMS;

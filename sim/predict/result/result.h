@@ -73,7 +73,6 @@ struct result_wait {
 enum {
 #define FIELD(name, type, what) RESULT_SERIES_##name,
 #include "predict/result/series.def"
-#undef FIELD
     RESULT_SERIES
 };
 

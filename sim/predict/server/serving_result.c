@@ -151,7 +151,7 @@ static void note_pool(const struct point *point, const struct prefix_options *me
         uint64_t part = mechanisms_host_prefixes(mechanisms)
                             ? serving_host_room(point, pool, &ratio)
                             : (uint64_t)host_part(point);
-        const char *basis = basis_name(unseen.basis);
+        const char *basis = basis_names[unseen.basis];
         result_note(result, ratio > 0
                                 ? note_make(NOTE_host_ratio, note_bytes(part), note_real(ratio),
                                             note_bytes((uint64_t)has), note_text(basis))
@@ -525,16 +525,16 @@ static bool write_trust(const struct setup *setup, const struct step_about *abou
 {
     char source[256] = "";
     for (int i = 0; i < BASIS_COUNT; i++) {
-        result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, about->basis[i]};
+        result->basis[i] = (struct result_item){basis_names[i], 0, about->basis[i]};
     }
     result->basis_count = BASIS_COUNT;
     result_integer(result, COLUMN(extrapolated), about->trust.extrapolated);
     if (about->asks_trace) {
         outcome_trace_source(setup, false, source, sizeof source);
     }
-    return result_text(result, COLUMN(basis), basis_name(about->trust.basis), why) &&
+    return result_text(result, COLUMN(basis), basis_names[about->trust.basis], why) &&
            (source[0] == '\0' ||
-            (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
+            (result_text(result, COLUMN(trace_basis), basis_names[setup->trace_basis], why) &&
              result_text(result, COLUMN(trace_source), source, why)));
 }
 

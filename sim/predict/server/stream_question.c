@@ -176,7 +176,7 @@ static enum side find_side(const struct stream_bound *bound, const struct stream
     if (bound->column == COLUMN(requests_left_out)) {
         return SIDE_MET;
     }
-    double value = bound->value * unit_ns(bound->column->unit), limit = value;
+    double value = bound->value * unit_kinds[bound->column->unit].ns, limit = value;
     if (!stream_times_beyond(times, bound->column, value, &figure, &limit) &&
         !stream_times_of(times, bound->column, &figure)) {
         return SIDE_OPEN;

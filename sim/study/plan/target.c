@@ -23,7 +23,7 @@ static const struct column *time_called(const char *key)
     for (uint32_t i = 0; i < column_count; i++) {
         const struct column *column = column_rows[i];
         const char *end = column->unit == UNIT_MS ? "_ms" : "_us";
-        if (is_key(column) && unit_ns(column->unit) > 0 &&
+        if (is_key(column) && unit_kinds[column->unit].ns > 0 &&
             strncmp(column->name, key, length) == 0 && strcmp(column->name + length, end) == 0) {
             return column;
         }
@@ -68,12 +68,12 @@ static bool check_unit(const char *key, const char *bound, const struct column *
 static bool read_bound(const char *text, struct target *target, struct error *why)
 {
     const char *name = target->column->name;
-    enum unit unit = unit_stated(target->column->unit);
+    enum unit unit = unit_kinds[target->column->unit].stated;
     struct quantity bound;
     if (quantity_parse(text, &bound) && bound.value >= 0 &&
         (bound.unit == unit || bound.unit == UNIT_COUNT)) {
         bool time = unit == UNIT_NS && bound.unit == UNIT_NS;
-        target->bound = time ? bound.value / unit_ns(target->column->unit) : bound.value;
+        target->bound = time ? bound.value / unit_kinds[target->column->unit].ns : bound.value;
         return unit != UNIT_SHARE || bound.value <= 1 ||
                (error_usage(why, OPTION, 0, "'%s' is a share; '%s' is more than the whole", name,
                             text),
@@ -85,7 +85,7 @@ static bool read_bound(const char *text, struct target *target, struct error *wh
                               target->column->unit == UNIT_US ? "microseconds" : "milliseconds")
            : unit == UNIT_COUNT
                ? error_expect(why, "a number of at least 0")
-               : error_expect(why, "a number of at least 0, such as %s", unit_example(unit));
+               : error_expect(why, "a number of at least 0, such as %s", unit_kinds[unit].example);
 }
 
 static void copy_trimmed(const char *text, size_t length, char out[TARGET_TEXT])
@@ -176,7 +176,7 @@ double target_violation(const struct target *target, const struct result *result
 
 double target_margin(const struct target *target, const struct result *result)
 {
-    bool bounded = target->at_most && unit_ns(target->column->unit) > 0 && target->bound > 0;
+    bool bounded = target->at_most && unit_kinds[target->column->unit].ns > 0 && target->bound > 0;
     return bounded ? 1 - target_value_of(target->column, result) / target->bound : NAN;
 }
 

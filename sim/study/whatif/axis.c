@@ -184,7 +184,7 @@ static bool is_counted(const struct axis *axis, enum unit unit, double number)
 static enum unit unit_of(const char *path, enum unit unit)
 {
     const struct scenario_key *own = scenario_key_find(path, strlen(path));
-    if (unit == UNIT_COUNT && own != NULL && unit_is_bare(own->unit)) {
+    if (unit == UNIT_COUNT && own != NULL && unit_kinds[own->unit].bare) {
         return own->unit;
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {

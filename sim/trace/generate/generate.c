@@ -306,7 +306,7 @@ static char *make_source(const struct trace_profile *profile, const char *name,
 {
     json_t *source = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "model",
                                geometry->model != NULL ? geometry->model : profile->model, "method",
-                               "generated", "profile", name, "basis", basis_name(profile->basis),
+                               "generated", "profile", name, "basis", basis_names[profile->basis],
                                "fitted_to", profile->source, "fitted_context",
                                (json_int_t)profile->context, "seed", (json_int_t)geometry->seed);
     char *text = source != NULL ? json_dumps(source, JSON_COMPACT) : NULL;

@@ -319,7 +319,7 @@ void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *
 {
     fputs("trace_profile: 1\n", out);
     trace_profile_write_text("source", profile->source, out);
-    trace_profile_write_text("basis", basis_name(profile->basis), out);
+    trace_profile_write_text("basis", basis_names[profile->basis], out);
     trace_profile_write_text("model", profile->model, out);
     fprintf(out, "layers: %u\nkv_heads: %u\nquery_heads: %u\nhead_dim: %u\n", profile->layers,
             profile->kv_heads, profile->query_heads, profile->head_dim);

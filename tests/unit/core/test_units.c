@@ -294,7 +294,7 @@ static void every_example_is_of_its_unit(void **state)
     (void)state;
     for (int unit = UNIT_COUNT; unit <= UNIT_FLOP_PER_S; unit++) {
         struct quantity quantity;
-        assert_true(quantity_parse(unit_example((enum unit)unit), &quantity));
+        assert_true(quantity_parse(unit_kinds[(enum unit)unit].example, &quantity));
         assert_int_equal(quantity.unit, unit);
     }
 }

@@ -43,7 +43,7 @@ static void fill(struct result *result, const char *run, int salt)
             result->cells[c].set = column->holds == HOLDS_BAND;
         } else if (column->unit == UNIT_TEXT) {
             assert_true(result_text(result, column, "it's \"text\", → quoted", &why));
-        } else if (unit_is_whole(column->unit) || unit_ns(column->unit) > 0) {
+        } else if (unit_is_whole(column->unit) || unit_kinds[column->unit].ns > 0) {
             result_integer(result, column, 1000000007LL * c + salt);
         } else {
             result_real(result, column, salt + c / 3.0);
