@@ -33,20 +33,27 @@ void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
     waits->until_ns += ns;
 }
 
+void waits_add(struct waits *waits, const struct waits *other, int sign)
+{
+    for (int wait = 0; wait < WAITS; wait++) {
+        waits->ns[wait] += sign * other->ns[wait];
+    }
+}
+
 /* Below GAPS_PARTS a bin is one ns; above, six bits behind the highest say the part of its power of two. */
 
 enum { PART_BITS = 6 };
 
-void gaps_add(struct gaps *gaps, int64_t ns)
+void gaps_add(struct gaps *gaps, int64_t ns, uint64_t count)
 {
-    gaps->count++;
-    gaps->sum_ns += (double)ns;
+    gaps->count += count;
+    gaps->sum_ns += (double)ns * (double)count;
     uint64_t bin = (uint64_t)ns;
     if (bin >= GAPS_PARTS) {
         uint32_t shift = 63 - (uint32_t)__builtin_clzll(bin) - PART_BITS;
         bin = (uint64_t)(shift + 1) * GAPS_PARTS + ((bin >> shift) - GAPS_PARTS);
     }
-    gaps->bins[bin]++;
+    gaps->bins[bin] += count;
 }
 
 double gaps_quantile_ns(const struct gaps *gaps, double share)

@@ -42,6 +42,9 @@ void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
 void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
                          const int64_t stall_ns[PART_COUNT]);
 
+/* Add what was charged in `other`, `sign` times. */
+void waits_add(struct waits *waits, const struct waits *other, int sign);
+
 /* How long clients wait from one token to the next: counts by length, for quantiles of millions.
  *
  * A bin is a 64th of a power of two wide, so a quantile is within 1 % of itself; the mean is exact. */
@@ -54,8 +57,8 @@ struct gaps {
     uint64_t bins[GAPS_BINS];
 };
 
-/* Add a gap of `ns`, 0 or more. */
-void gaps_add(struct gaps *gaps, int64_t ns);
+/* Add `count` gaps of `ns`, 0 or more. */
+void gaps_add(struct gaps *gaps, int64_t ns, uint64_t count);
 
 /* The length that this share of all gaps does not exceed: the middle of a bin. 0 without gaps. */
 double gaps_quantile_ns(const struct gaps *gaps, double share);

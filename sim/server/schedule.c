@@ -18,7 +18,21 @@
 
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence)
 {
-    return (uint64_t)server->requests->all[sequence->index].prompt + sequence->generated;
+    return (uint64_t)server->requests->all[sequence->index].prompt + sequence->generated +
+           sequence_cruised(server, sequence);
+}
+
+void sequence_settle(struct server *server, struct sequence *sequence)
+{
+    if (sequence->cruises) {
+        uint64_t steps = sequence_cruised(server, sequence);
+        struct waits *waits = &server->served[sequence->index].waits;
+        waits_add(waits, &server->cruise.waits, 1);
+        waits->until_ns = server->cruise.waits.until_ns;
+        sequence->computed += steps;
+        sequence->generated += (uint32_t)steps;
+        sequence->cruises = false;
+    }
 }
 
 /* ---- the queue ------------------------------------------------------------------------ */
@@ -99,7 +113,8 @@ static const double first_share = 0.7, least_factor = 0.14;
 /* Tokens that the sequence may still generate. */
 static double output_left(const struct server *server, const struct sequence *sequence)
 {
-    uint32_t left = server->requests->all[sequence->index].output - sequence->generated;
+    uint32_t left = server->requests->all[sequence->index].output - sequence->generated -
+                    (uint32_t)sequence_cruised(server, sequence);
     return left < MOST_OUTPUT || server->options.path.reserves_all ? left : MOST_OUTPUT;
 }
 
@@ -120,7 +135,7 @@ static double reserve_begin(struct server *server)
             const struct sequence *sequence = &lists[list][i];
             uint64_t known = sequence_known_tokens(server, sequence);
             tokens += server->reserved_share * output_left(server, sequence) +
-                      (double)(known - sequence->computed);
+                      (double)(known - sequence->computed - sequence_cruised(server, sequence));
         }
     }
     return tokens;
@@ -150,7 +165,9 @@ static void reserve_decode(struct server *server, bool put_back)
     const double least = least_factor * first_share, decay = (first_share - least) / DECAY_STEPS;
     double generated = 0, output = 1;
     for (uint32_t i = 0; put_back && i < server->running_count; i++) {
-        generated += server->running[i].generated + RETRACT_TOKENS;
+        const struct sequence *sequence = &server->running[i];
+        generated +=
+            (double)(sequence->generated + sequence_cruised(server, sequence)) + RETRACT_TOKENS;
         output += server->requests->all[server->running[i].index].output;
     }
     server->reserved_share =
@@ -163,12 +180,16 @@ static void reserve_decode(struct server *server, bool put_back)
 static void put_back_last(struct server *server)
 {
     struct sequence sequence = server->running[--server->running_count];
+    sequence_settle(server, &sequence);
     struct served *served = &server->served[sequence.index];
     prefix_end(server->cache, sequence.index, false);
     served->preemptions++;
     waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* the rest is charged already */
-    server->put_back[server->put_back_count++] = (struct sequence){
-        .index = sequence.index, .generated = sequence.generated, .was_put_back = true};
+    server->put_back[server->put_back_count++] =
+        (struct sequence){.index = sequence.index,
+                          .generated = sequence.generated,
+                          .last_token_ns = sequence.last_token_ns,
+                          .was_put_back = true};
 }
 
 /* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
@@ -186,8 +207,15 @@ enum schedule_kind { PROMPTS = 1, DECODES = 2 };
  * Returns the tokens that the step has left. */
 static uint32_t schedule_running(struct server *server, int kinds, uint32_t budget, bool *made_room)
 {
+    server->cruise.decodes = (kinds & DECODES) != 0;
     for (uint32_t i = 0; i < server->running_count; i++) {
         struct sequence *sequence = &server->running[i];
+        if (sequence->cruises && server->cruise.steps < sequence->until && budget > 0) {
+            sequence->chunk = server->cruise.decodes;
+            budget -= sequence->chunk;
+            continue;
+        }
+        sequence_settle(server, sequence);
         uint64_t wanted = sequence_known_tokens(server, sequence) - sequence->computed;
         uint64_t held = prefix_held(server->cache, sequence->index);
         enum schedule_kind kind = sequence->generated == 0 || wanted > 1 ? PROMPTS : DECODES;
@@ -303,7 +331,7 @@ void schedule_step(struct server *server)
     uint32_t budget = schedule_running(server, alone ? PROMPTS : PROMPTS | DECODES,
                                        server->options.batched_tokens, &made_room);
     struct sequence front;
-    double reserved = made_room ? 0 : reserve_begin(server);
+    double reserved = made_room || schedule_waiting(server) == 0 ? 0 : reserve_begin(server);
     while (!made_room && budget > 0 &&
            server->running_count + server->loading_count < server->options.sequences &&
            queue_front(server, &front)) {

@@ -33,7 +33,7 @@ static struct step_load read_load(const struct server *server)
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
-            uint64_t tokens = sequence->computed + 1;
+            uint64_t tokens = sequence->computed + sequence_cruised(server, sequence) + 1;
             load.decodes++;
             load.decode_tokens += tokens;
             load.decode_squares += (double)tokens * (double)tokens;
@@ -46,6 +46,19 @@ static struct step_load read_load(const struct server *server)
     }
     load.alone = load.chunk_count > 0 && server->options.step_saves;
     return load;
+}
+
+/* Charge the step, which ends now, to the sequences that cruise. */
+static void charge_cruise(struct server *server, const struct step_time *time)
+{
+    struct cruise *cruise = &server->cruise;
+    waits_charge(&cruise->waits, WAIT_LOAD, server->now_ns - time->ns);
+    if (cruise->decodes) {
+        waits_charge_decode(&cruise->waits, time->ns, time->others_ns, time->stall_ns);
+        cruise->steps++;
+    } else {
+        waits_charge(&cruise->waits, WAIT_OTHERS, server->now_ns);
+    }
 }
 
 /* Charge the step, which ends now, to the sequence. */
@@ -68,8 +81,50 @@ static void charge_step(const struct server *server, const struct sequence *sequ
     }
 }
 
+/* Tokens of a step, and the last of them that came equally long after the token before. */
+struct step_tokens {
+    uint32_t count, alike;
+    int64_t gap_ns;
+};
+
+/* The sequence's next token comes to its client. */
+static void take_token(struct server *server, struct sequence *sequence, struct step_tokens *tokens)
+{
+    const struct server_options *options = &server->options;
+    server->replied_ns = MAX(server->replied_ns, server->now_ns) + options->path.output_token_ns;
+    int64_t gap_ns = server->replied_ns - sequence->last_token_ns;
+    tokens->count++;
+    if (sequence->last_token_ns > 0 && options->gaps != NULL && server->is_warm &&
+        sequence->index >= options->warm) {
+        if (gap_ns != tokens->gap_ns && tokens->alike > 0) {
+            gaps_add(options->gaps, tokens->gap_ns, tokens->alike);
+            tokens->alike = 0;
+        }
+        tokens->gap_ns = gap_ns;
+        tokens->alike++;
+    }
+    sequence->last_token_ns = server->replied_ns;
+}
+
+/* Where an engine computes prompts alone, what a sequence waits for meanwhile depends on its blocks. */
+static void begin_cruise(struct server *server, struct sequence *sequence)
+{
+    enum { WORTH = 2 };
+    uint64_t left = server->requests->all[sequence->index].output - sequence->generated - 1;
+    uint64_t quiet = prefix_quiet_tokens(server->cache, sequence->index, sequence->computed);
+    uint64_t steps = MIN(left, quiet);
+    if (steps >= WORTH && sequence_has_room(server, sequence) &&
+        (sequence->room == 0 || !server->options.path.prompts_alone)) {
+        sequence->cruises = true;
+        sequence->since = server->cruise.steps;
+        sequence->until = sequence->since + steps;
+        waits_add(&server->served[sequence->index].waits, &server->cruise.waits, -1);
+    }
+}
+
 /* The sequence has computed its chunk. Returns true if it has ended. */
-static bool step_sequence(struct server *server, struct sequence *sequence)
+static bool step_sequence(struct server *server, struct sequence *sequence,
+                          struct step_tokens *tokens)
 {
     struct served *served = &server->served[sequence->index];
     sequence->computed += sequence->chunk;
@@ -79,18 +134,11 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     }
     sequence->generated++;
     sequence->was_put_back = false;
-    series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
-    server->replied_ns =
-        MAX(server->replied_ns, server->now_ns) + server->options.path.output_token_ns;
+    take_token(server, sequence, tokens);
     int64_t replied_ns = server->replied_ns;
-    if (served->first_token_ns < 0) {
-        served->first_token_ns = replied_ns;
-    } else if (server->options.gaps != NULL && server->is_warm &&
-               sequence->index >= server->options.warm) {
-        gaps_add(server->options.gaps, replied_ns - served->last_token_ns);
-    }
-    served->last_token_ns = replied_ns;
+    served->first_token_ns = served->first_token_ns < 0 ? replied_ns : served->first_token_ns;
     if (sequence->generated < server->requests->all[sequence->index].output) {
+        begin_cruise(server, sequence);
         return false;
     }
     served->end_ns = replied_ns;
@@ -104,19 +152,27 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
 static void finish_step(struct server *server, uint32_t computing, const struct step_time *time)
 {
     uint32_t kept = 0;
+    struct step_tokens tokens = {.count = 0};
+    charge_cruise(server, time);
     for (uint32_t i = 0; i < server->running_count; i++) {
         struct sequence *sequence = &server->running[i];
-        if (i < computing) {
+        bool ends = false;
+        if (i < computing && !sequence->cruises) {
             charge_step(server, sequence, time);
+            ends = sequence->chunk > 0 && step_sequence(server, sequence, &tokens);
+        } else if (i < computing && sequence->chunk > 0) {
+            take_token(server, sequence, &tokens);
         }
-        if (i >= computing || sequence->chunk == 0 || !step_sequence(server, sequence)) {
-            if (kept < i) {
-                server->running[kept] = *sequence;
-            }
-            kept++;
+        if (!ends && kept < i) {
+            server->running[kept] = *sequence;
         }
+        kept += !ends;
     }
     server->running_count = kept;
+    series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, tokens.count);
+    if (tokens.alike > 0) {
+        gaps_add(server->options.gaps, tokens.gap_ns, tokens.alike);
+    }
 }
 
 /* Let `ns` pass: copies run at these rates, and `computing` sequences are in a step. */
@@ -436,6 +492,9 @@ bool server_finish(struct server *server, bool cut, struct error *why)
     server->totals->saved = server->out[1].ended;
     server->totals->saves_ns = server->out[1].done_ns;
     server_end_copies(server);
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        sequence_settle(server, &server->running[i]);
+    }
     if (conservation_assert != NULL) {
         conservation_assert(server);
     }

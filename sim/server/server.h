@@ -133,7 +133,6 @@ struct server_options {
  * come, where its client is. */
 struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
-    int64_t last_token_ns; /* so far */
     struct waits waits;
     struct prefix_match match; /* of its prompt, when it first began */
     uint32_t server;           /* which one got it */

@@ -53,6 +53,18 @@ struct sequence {
     uint64_t room;   /* number of the copy off the GPU that frees its blocks; 0: they are free */
     uint32_t unseen; /* steps until the scheduler knows that its load has ended; */
     int64_t seen_ns; /* when it does, if none of them computes; 0: not known yet */
+    int64_t last_token_ns; /* when its last token came to its client */
+    bool cruises;          /* see below; then `computed`, `generated` and its waits are those of */
+    uint64_t since, until; /* server->cruise.steps when it began; it ends at the second */
+};
+
+/* Most steps give a sequence one token more and change nothing else: no block fills, none is taken. A sequence
+ * that is to have at least two such steps cruises: its tokens and waits are those of all that do, and are added
+ * to its own only at the end (sequence_settle()). */
+struct cruise {
+    uint64_t steps;     /* that computed a token of each sequence that decodes, */
+    struct waits waits; /* and what such a sequence was charged in all steps */
+    bool decodes;       /* does the next step? */
 };
 
 struct server {
@@ -74,6 +86,7 @@ struct server {
     uint32_t loading_count;
     struct sequence *running; /* [sequences]; all three lists together have no more */
     uint32_t running_count;
+    struct cruise cruise;
     struct step_chunk *chunks; /* [sequences] of the step */
     struct prefix_cache *cache;
     uint64_t all_blocks;                  /* blocks of the GPU */
@@ -145,6 +158,16 @@ bool server_copies_pend(const struct copies *copies);
 void server_end_copies(struct server *server);
 
 /* ---- schedule.c ------------------------------------------------------------------------------- */
+
+/* What a sequence that may cruise has computed and generated. */
+static inline uint64_t sequence_cruised(const struct server *server,
+                                        const struct sequence *sequence)
+{
+    return sequence->cruises ? server->cruise.steps - sequence->since : 0;
+}
+
+/* End a sequence's cruise, if it is in one. */
+void sequence_settle(struct server *server, struct sequence *sequence);
 
 /* Tokens of the prompt, and those generated so far. */
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence);

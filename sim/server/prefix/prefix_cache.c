@@ -429,6 +429,14 @@ bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
     return true;
 }
 
+uint64_t prefix_quiet_tokens(const struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    const struct holding *holding = &cache->holdings[index];
+    uint64_t block = cache->options.block_tokens;
+    uint64_t room = holding->blocks * block, fills = (holding->full + 1) * block - 1;
+    return (room < fills ? room : fills) - tokens;
+}
+
 void prefix_end(struct prefix_cache *cache, size_t index, bool done)
 {
     const struct prefix_options *options = &cache->options;

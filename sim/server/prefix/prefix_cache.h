@@ -131,6 +131,9 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens);
  * nothing if there is no room. */
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 
+/* A request has computed `tokens` tokens: so many more neither fill a block nor need another. */
+uint64_t prefix_quiet_tokens(const struct prefix_cache *cache, size_t index, uint64_t tokens);
+
 /* The oldest `count` pending saves to a tier are done. */
 void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 

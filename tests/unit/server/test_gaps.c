@@ -17,7 +17,7 @@ static void quantiles_are_within_a_percent(void **state)
     for (int64_t scale = 1; scale < (int64_t)1 << 50; scale *= 7) {
         struct gaps gaps = {.count = 0};
         for (int64_t i = 1000; i >= 1; i--) {
-            gaps_add(&gaps, i * scale);
+            gaps_add(&gaps, i * scale, 1);
         }
         for (int i = 0; i < 6; i++) {
             double exact = ceil(1000 * shares[i]) * (double)scale;
@@ -33,9 +33,9 @@ static void every_length_has_a_bin(void **state)
     (void)state;
     struct gaps gaps = {.count = 0};
     assert_true(gaps_quantile_ns(&gaps, 0.5) == 0);
-    gaps_add(&gaps, 0);
+    gaps_add(&gaps, 0, 1);
     assert_true(gaps_quantile_ns(&gaps, 1) == 0);
-    gaps_add(&gaps, INT64_MAX);
+    gaps_add(&gaps, INT64_MAX, 1);
     assert_true(fabs(gaps_quantile_ns(&gaps, 1) / (double)INT64_MAX - 1) < 0.01);
 }
 
