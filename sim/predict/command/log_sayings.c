@@ -60,6 +60,7 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
         count = add_all(of, of->fails, SAYING_FAILS, all, count);
         count = add_all(of, of->crashes, SAYING_CRASHES, all, count);
         count = add_all(of, of->ready, SAYING_READY, all, count);
+        count = add_all(of, of->repeats, SAYING_REPEATS, all, count);
         count = add_all(of, of->beside, SAYING_BESIDE, all, count);
         count = add_all(of, of->signs, SAYING_MACHINE, all, count);
     }

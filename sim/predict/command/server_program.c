@@ -44,6 +44,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("fails", TEXTS, server_program, fails),
     NODE_FIELD("crashes", TEXTS, server_program, crashes),
     NODE_FIELD("ready", TEXTS, server_program, ready),
+    NODE_FIELD("repeats", TEXTS, server_program, repeats),
     NODE_FIELD("beside", TEXTS, server_program, beside),
     NODE_FIELD("signs", TEXTS, server_program, signs),
     NODE_FIELD("says", NODE, server_program, says),

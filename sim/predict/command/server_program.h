@@ -66,6 +66,7 @@ struct server_program {
     const struct node *fails;     /* and in a line that says why it failed */
     const struct node *crashes;   /* of one that failed for another reason, */
     const struct node *ready;     /* and of one that was ready before */
+    const struct node *repeats;   /* in lines that repeat settings */
     const struct node *beside;    /* commands of other programs that use GPUs, */
     const struct node *signs;     /* and in one that says that the machine is another maker's */
     const struct node *says;      /* a map of texts in a line, and the keys that each sets */

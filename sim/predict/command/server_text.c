@@ -299,6 +299,28 @@ static char *text_joined(char *text, size_t size, const char *comments)
     return text;
 }
 
+/* A line that is whole. What an engine that crashed repeats of its settings says nothing new. */
+static void read_line(struct server_text *said, char *line)
+{
+    if (said->once > 0 && log_saying(said, SAYING_REPEATS, line) != NULL) {
+        return;
+    }
+    begin_server(said, line);
+    server_text_read_version(said, line);
+    said->taken[0] = '\0';
+    bool log = false, router = server_router_read(said, line);
+    if (!router && !server_command_read(said, line)) {
+        server_command_read_variables(said, line);
+        log = read_log(said, line);
+        if (!log) {
+            stray_settings_find(said, line);
+        }
+    }
+    if (!router && !log) {
+        stray_variables_find(said, line);
+    }
+}
+
 /* The text is changed. */
 static void server_text_read_lines(struct server_text *said, char *text)
 {
@@ -348,20 +370,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
             *close = command ? '\n' : '`';
             *code = command ? ' ' : '`';
         }
-        begin_server(said, line);
-        server_text_read_version(said, line);
-        said->taken[0] = '\0';
-        bool log = false, router = server_router_read(said, line);
-        if (!router && !server_command_read(said, line)) {
-            server_command_read_variables(said, line);
-            log = read_log(said, line);
-            if (!log) {
-                stray_settings_find(said, line);
-            }
-        }
-        if (!router && !log) {
-            stray_variables_find(said, line);
-        }
+        read_line(said, line);
         free(expanded);
         for (; text < end; text++) {
             said->line += *text == '\v';

@@ -185,6 +185,7 @@ struct server_text {
             SAYING_FAILS,
             SAYING_CRASHES,
             SAYING_READY,
+            SAYING_REPEATS,
             SAYING_BESIDE,
             SAYING_MACHINE
         } kind;

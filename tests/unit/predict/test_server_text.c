@@ -448,6 +448,13 @@ static const struct {
      "vLLM API server version 0.19.0\n"
      "non-default args: {'model': 'm'}\n",
      "model=m@5 system=vllm@0 engine=vllm-0.19@4"},
+    {"a crash repeats settings behind a start",
+     "INFO non-default args: {'model': 'm', 'max_num_seqs': 64}\n"
+     "INFO [core.py:1] Initializing a V1 LLM engine (v0.12.0) with config: model='m', max_seq_len=4096\n"
+     "INFO GPU KV cache size: 910,464 tokens\n"
+     "ERROR [dump_input.py:69] Dumping input data for V1 LLM engine (v0.12.0) with config: model='m', max_seq_len=9\n"
+     "ERROR [dump_input.py:76] Dumping scheduler output for model execution: SamplingParams(n=1, max_tokens=5)\n",
+     "model=m@2 system=vllm@0 engine=vllm-0.12@2 max_sequences=64@1 request_tokens=4096@2 kv_pool_tokens=910464@3"},
     {"what a command says holds for all starts",
      "vllm serve m --max-num-seqs 4\nvLLM API server version 0.18.0\nGPU KV cache size: 9 tokens\n"
      "vLLM API server version 0.19.0\nGPU KV cache size: 8 tokens\n",
