@@ -1,23 +1,19 @@
 /* Arrays that grow: the one place where memory is (re)allocated for them.
  *
- *   struct task *tasks = NULL; size_t count = 0, capacity = 0;
- *   if (!array_reserve(&tasks, &capacity, count + 1, sizeof *tasks, why)) ...
- *
- * Running out of memory is an error like any other, not an abort. */
+ * struct task *tasks = NULL; size_t count = 0, capacity = 0; if (!array_reserve(&tasks, &capacity, count + 1,
+ * sizeof *tasks, why)) ... */
 #pragma once
 
 #include "core/error.h"
 
 #include <stddef.h>
 
-/* Make room for at least `needed` items of `item` bytes. `items` is the address of
- * the array pointer. Capacity at least doubles, so that appending is O(1) amortised. On
- * failure array and capacity stay as they were. New items are not initialised. */
+/* Make room for `needed` items of `item` bytes; `items` is the address of the array pointer. Capacity at
+ * least doubles. On failure array and capacity stay as they were. New items are not initialised. */
 bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, struct error *why);
 
-/* calloc with an error: zeroed memory for count × item bytes, or NULL with `why` filled when memory
- * runs out or the product overflows. The caller frees it. A count of 0 gives one byte, so that
- * success is never NULL. */
+/* calloc with an error: zeroed memory that the caller frees, or NULL with `why` filled when memory runs out
+ * or the product overflows. A count of 0 gives one byte, so that success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
 
 /* The same for an array most of whose items are never touched: only the pages that are take memory, and time

@@ -1,6 +1,5 @@
-/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
- * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
- * order mark at the beginning is skipped. */
+/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages. Lines are bounded,
+ * and a record never spans lines. A byte order mark at the beginning is skipped. */
 #pragma once
 
 #include <csv.h>

@@ -31,14 +31,12 @@ struct disk_cache;
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most);
 void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
 
-/* The value of this key, in memory that the caller frees; NULL if there is none. `cache` NULL:
- * there is none. */
+/* The value of this key, in memory that the caller frees; NULL if there is none, or `cache` is NULL. */
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size);
 
 /* Keep a value, if that is possible. `cache` NULL is fine. None larger than a 64th of the limit is kept. */
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
                     struct disk_cache_bytes value);
 
-/* The folder `spillway` in $XDG_CACHE_HOME, or in ~/.cache if that is no absolute path. Returns
- * false if neither is known, or if the path is longer than `size`. */
+/* The folder `spillway` in $XDG_CACHE_HOME, or in ~/.cache; false if neither is known, or it is too long. */
 bool disk_cache_folder(char *path, size_t size);

@@ -35,28 +35,24 @@ struct error {
 /* Room for every message that error_format() writes. */
 enum { ERROR_TEXT = sizeof(struct error) + 64 };
 
-/* Fill `why` with a failure, a usage error, or one with an answer, found at file:line. `file` may be NULL,
- * `line` 0. `expected` and `nearest` start empty. Returns false, so that `return error_set(...)` reads
- * well. */
+/* Fill `why`, found at file:line (NULL, 0: nowhere); `expected` and `nearest` start empty. Returns false, so
+ * that `return error_set(...)` reads well. */
 bool error_make(struct error *why, enum error_kind kind, const char *file, int line,
                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 #define error_set(why, file, line, ...) error_make(why, ERROR_FAILURE, file, line, __VA_ARGS__)
 #define error_usage(why, file, line, ...) error_make(why, ERROR_USAGE, file, line, __VA_ARGS__)
 #define error_unmet(why, ...) error_make(why, ERROR_UNMET, NULL, 0, __VA_ARGS__)
 
-/* The same for an invalid value read at file:line: a usage error when it was typed (`file` is NULL
- * or starts with "--"), a failure when it came from a file. */
+/* For an invalid value read at file:line: a usage error when typed (no file, or "--set"), else a failure. */
 bool error_input(struct error *why, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Add what was expected, or the nearest valid name, or the key to blame (NULL adds nothing), to an
- * error that was set. Return false. */
+/* Add what was expected, the nearest valid name, or the key to blame (NULL: nothing). Return false. */
 bool error_expect(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool error_nearest(struct error *why, const char *name);
 bool error_key(struct error *why, const char *key);
 
-/* Where a list of expected names was cut ("sync, sinks, ...") or left out, name the command that
- * prints all of them instead: "spillway list mechanisms". Returns false. */
+/* Where a list of expected names was cut or left out, name the command that prints all. Returns false. */
 bool error_rest(struct error *why, const char *command);
 
 /* Write the message a person reads into `text` (at most `size` bytes with the
@@ -67,6 +63,5 @@ bool error_rest(struct error *why, const char *command);
  */
 void error_format(const struct error *why, char *text, size_t size);
 
-/* Drop the last character of a text that was cut to `length` bytes, if the cut went through it.
- * (text.h has the other functions of texts; this one is needed to cut messages.) */
+/* Drop the last character of a text that was cut to `length` bytes, if the cut went through it. */
 void error_drop_partial(char *text, size_t length);

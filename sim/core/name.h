@@ -1,5 +1,4 @@
-/* Names in tables: the one that a user's text stands for, and the nearest valid one for a message.
- * And texts that list names. */
+/* Names in tables: the one that a text stands for, the nearest valid one, and texts that list names. */
 #pragma once
 
 #include "core/error.h"
@@ -24,8 +23,7 @@ bool name_same(const char *a, const char *b);
  * qwen2.5-32b-awq; "Llama-3.3-70B" does not hold llama-3.1-70b. Case does not count. */
 bool name_holds(const char *text, const char *name);
 
-/* Index of the name that `text` spells, in an array that ends with NULL: the same text, else the
- * first that name_same() takes for it. -1 if there is none. */
+/* Index of `text` in an array that ends with NULL: the same text, else the first by name_same(); or -1. */
 int name_match(const char *text, const char *const *names);
 
 /* How far `name` is from the user's text: an edit distance (insert, delete, replace, swap
@@ -34,8 +32,7 @@ int name_match(const char *text, const char *const *names);
 enum { NAME_FAR = INT_MAX };
 int name_distance(const char *text, const char *name);
 
-/* The valid name nearest to `text` by that distance, or NULL when none is near enough. Of equally
- * near names the first wins. */
+/* The valid name nearest to `text` by that distance, the first of equally near ones; NULL: none is near. */
 const char *name_nearest(const char *text, struct names names);
 
 /* Add to an error that was set: the nearest name of the table, and as expected all names. A list
@@ -48,8 +45,7 @@ bool name_expect(const char *text, struct names names, struct error *why);
 int name_find(const char *text, struct names names, const char *what, const char *file, int line,
               struct error *why);
 
-/* Append a name to a text that lists names, "h200, h100-sxm", in `size` bytes. Where it has no
- * room, "..." ends the list, and false is returned. */
+/* Append to a text that lists names, "h200, h100-sxm". Without room "..." ends it, and false is returned. */
 bool name_list_append(char *list, size_t size, const char *name);
 
 /* Does such a text hold this name whole? */

@@ -33,8 +33,7 @@ extern const struct named_kind *const named_parts[];
 
 enum { NAMED_SIZE = 256 }; /* bytes of a canonical name, with the final 0 */
 
-/* Write the canonical name of the file that `name` means into `out`. Returns false if there is none
- * (also for a path). A file that cannot be read has no further names. */
+/* Write the canonical name of the file that `name` means. Returns false if there is none, or for a path. */
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
 /* Write the path of the file that `name` means into `path`. A path (named_by_path()) that holds a
@@ -43,8 +42,7 @@ bool named_canonical(const struct named_kind *kind, const char *name, char out[N
 bool named_file(const struct named_kind *kind, const char *name, const char *file, int line,
                 char *path, size_t size, struct error *why);
 
-/* Add to an error that was set: the names of these kinds (ending with NULL) that are nearest to
- * `name`, and the command that prints all. Returns false. */
+/* Add the names of these kinds (ending with NULL) nearest to `name`, and the command that prints all. */
 bool named_expect(const struct named_kind *const *kinds, const char *name, struct error *why);
 
 /* Is this name a path: does it hold a slash or end in .SUFFIX? */
@@ -58,14 +56,12 @@ bool named_id(const char *name, const char *suffix);
  * it, or else the first. Returns false if there is none (also for a path). */
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
-/* The same among the further names of the file `canonical`, for a name that may be another file's:
- * false if none contains the last part of `name`. */
+/* The same among the further names of file `canonical`; false if none contains the last part of `name`. */
 bool named_id_of(const struct named_kind *kind, const char *canonical, const char *name,
                  char out[NAMED_SIZE]);
 
-/* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it; a
- * typed one (`file` is NULL or begins with "--") starts at the working directory. Returns false
- * when `out` is too small. */
+/* Resolve `path` into `out`. A relative path starts at the folder of `file`, which states it, or, if typed
+ * (no file, or "--set"), at the working directory. Returns false when `out` is too small. */
 bool named_from(const char *path, const char *file, char *out, size_t size);
 
 /* ---- the data that ships with the program ----
@@ -75,16 +71,13 @@ bool named_from(const char *path, const char *file, char *out, size_t size);
  * share/spillway (as installed, PREFIX/bin → PREFIX/share/spillway), then its lib/spillway (as a
  * Python wheel installs it: an environment has a lib, and keeps no empty share behind). */
 
-/* The data folder, without a final slash. It is looked up once and stays the same for the life of
- * the process. NULL with `why` when no data folder is found. */
+/* The data folder, without a final slash; the same for the life of the process. NULL: none is found. */
 const char *find_data(struct error *why);
 
-/* Write the path DATA/FOLDER/NAME.SUFFIX into `path`. `suffix` has no dot ("yaml"); with "" the
- * path is DATA/FOLDER/NAME. The file need not exist. */
+/* Write the path DATA/FOLDER/NAME.SUFFIX; with a suffix of "" DATA/FOLDER/NAME. The file need not exist. */
 bool find_path(const char *folder, const char *name, const char *suffix, char *path, size_t size,
                struct error *why);
 
-/* The sorted NAMEs of all regular files DATA/FOLDER/NAME.SUFFIX that are not hidden; none if there is no
- * such folder. The caller frees each name and the array. */
+/* The sorted NAMEs of regular files DATA/FOLDER/NAME.SUFFIX. The caller frees each name and the array. */
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why);

@@ -68,8 +68,7 @@ void node_remove(struct node *map, const char *key);
  * and an empty value leaves a map as it is. `over` is copied and stays the caller's. */
 bool node_merge(struct node *base, const struct node *over, struct error *why);
 
-/* A scalar child as a typed value. When the key is absent or its value empty, these leave `*out` as
- * it was and return true, so the caller puts the default there. Text belongs to the tree. */
+/* A scalar child as a typed value. Without one `*out` stays as it was: the caller puts the default there. */
 bool node_text(const struct node *map, const char *key, const char **out, struct error *why);
 /* A text that must be one of `words`, which end with NULL, as its index. */
 bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
@@ -80,23 +79,19 @@ bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_
                 uint64_t *out, struct error *why);
 bool node_bool(const struct node *map, const char *key, bool *out, struct error *why);
 
-/* Fail on the first child of `map` whose key is not one of `keys`: "unknown key 'x' in 'where'",
- * with the keys and the nearest. A NULL or empty `map` passes; a list or scalar is an error. */
+/* Fail on the first child of `map` (NULL or empty: none) whose key is not one of `keys`. */
 bool node_check_keys(const struct node *map, struct names keys, const char *where,
                      struct error *why);
 
-/* Fill `why` with a complaint about this node, with its file and line; a usage error when the node
- * came from "--set", or is NULL. Returns false. */
+/* Complain about this node, with its file and line; a usage error if it is NULL or came from "--set". */
 bool node_error(const struct node *node, struct error *why, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same about the value of a key, which the map may leave to a default or to another file: then
- * the place is the map's. */
+/* The same about the value of a key; where the map leaves it out, the place is the map's. */
 bool node_key_error(const struct node *map, const char *key, struct error *why, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 
-/* Serialise canonically: keys sorted, one spelling, no file names or lines, so that equal trees
- * give equal text. The caller frees it. */
+/* Serialise with sorted keys and one spelling, so that equal trees give equal text. The caller frees it. */
 char *node_canonical(const struct node *node, struct error *why);
 
 /* ---- a map as a struct ----
@@ -138,8 +133,7 @@ struct node_field {
         ##__VA_ARGS__                                                                              \
     }
 
-/* Read `map` (NULL or empty: nothing) into the struct at `out`. `fields` ends with a key of NULL;
- * `where` names the map in messages. */
+/* Read `map` (NULL: nothing) into the struct at `out`. `where` names the map in messages. */
 bool node_fields_read(const struct node *map, const struct node_field *fields, const char *where,
                       void *out, struct error *why);
 

@@ -43,8 +43,7 @@ void threads_join(struct threads *threads);
 
 /* ---- loops ---- */
 
-/* Do one item. `thread` is in [0, threads) and no two items run at once with the
- * same value: index scratch memory by it. */
+/* Do one item. No two items run at once with the same `thread`: index scratch memory by it. */
 typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, struct error *why);
 
 /* Run item(0) ... item(count-1) on up to `threads` threads (0: one per processor). Returns false with the
@@ -52,9 +51,8 @@ typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, st
 bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
                   struct error *why);
 
-/* The same on all of `cores` that are free: the caller holds one of them, and other
- * threads take items as cores become free and give them back after each. So `thread` says nothing
- * about memory: an item brings its own. `cores` NULL: on `threads` threads, as above. */
+/* The same on all of `cores` that are free: the caller holds one of them, and other threads take items as
+ * cores become free. So `thread` says nothing about memory. `cores` NULL: on `threads` threads, as above. */
 bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
                      void *context, struct error *why);
 

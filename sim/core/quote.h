@@ -1,5 +1,4 @@
-/* Text that somebody chose (a name, a path, a value) as it enters another language, so that it can
- * be nothing but text there. There is one row a language, or a place within it. */
+/* Text that somebody chose, as it enters another language, so that it can be nothing but text there. */
 #pragma once
 
 #include "core/error.h"
@@ -18,8 +17,7 @@ enum quote {
     QUOTE_MARKDOWN,        /* text of a paragraph or a heading */
 };
 
-/* Write the text as `quote` says. Bytes that are not UTF-8 are kept in a shell's word, and are
- * U+FFFD elsewhere. */
+/* Bytes that are not UTF-8 are kept in a shell's word, and are U+FFFD elsewhere. */
 void quote_write(enum quote quote, const char *text, FILE *out);
 
 /* The same as a text that the caller frees; NULL with `why` if there is no memory. */

@@ -1,5 +1,4 @@
-/* A flag that one thread raises for others to see. Headers that C++ includes only declare the
- * struct, because C++ does not know the atomics of C. */
+/* A flag that one thread raises for others to see. C++, which lacks C's atomics, only declares the struct. */
 #pragma once
 
 #include "core/error.h"

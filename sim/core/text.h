@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Bytes of the byte order mark with which some editors begin a text: 3, or 0 without one. Readers
- * of files skip it. */
+/* Bytes of the byte order mark with which some editors begin a text, which readers skip: 3, or 0. */
 size_t text_mark(const char *text, size_t size);
 
 /* Copy what fits into `size` bytes, in whole characters. */
@@ -22,8 +21,7 @@ void text_append(char *text, size_t size, const char *format, ...)
 /* A copy of the whole text, owned by the caller; NULL with `why` if there is no memory. */
 char *text_duplicate(const char *text, struct error *why);
 
-/* The character at `*at`, which is stepped over. A byte that begins none is U+FFFD. The text has a
- * character left. */
+/* The character at `*at`, which is stepped over; there is one left. A byte that begins none is U+FFFD. */
 uint32_t text_character(const char **at);
 
 /* "s" unless there is one, for the end of a noun. */
@@ -33,9 +31,8 @@ const char *text_plural(uint64_t count);
  * replica". A name of several words is never plural: "a kv_pool_tokens of 4096 tok". */
 void text_append_value(char *text, size_t size, const char *noun, const char *value);
 
-/* The next item of a comma-separated list, without the blanks around it: where it begins, and its
- * length in bytes. Commas within brackets, braces or quotes do not separate. `*rest` starts as the
- * whole list and moves on. Returns false after the last. */
+/* The next item of a comma-separated list, without blanks around it. Commas within brackets, braces or quotes
+ * do not separate. `*rest` starts as the whole list and moves on. Returns false after the last. */
 bool text_item(const char **rest, const char **item, size_t *length);
 
 /* A text that is written as a file is. text_close() follows text_open(), after its failure, too. It returns

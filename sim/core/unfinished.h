@@ -40,8 +40,7 @@ struct unfinished {
  * target is then written (destination_find()). On failure there is nothing to discard. */
 bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
 
-/* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as
- * before and the unfinished file is gone. */
+/* Rename it to PATH, after a sync if `durable`. On failure PATH is as before and the unfinished file gone. */
 bool unfinished_publish(struct unfinished *file, bool durable, struct error *why);
 
 /* Remove it. After a publish, and of a zeroed struct, this does nothing. */

@@ -70,17 +70,14 @@ bool quantity_parse(const char *text, struct quantity *out);
 bool units_parse(const char *text, enum unit unit, const char *file, int line, const char *key,
                  double *out, struct error *why);
 
-/* As units_parse(), for an unsigned whole number of at most `most`, exact in all 64 bits when it is
- * written without a fraction. "1.1GiB" is rounded to the nearest byte; a value more than a
- * millionth away from a whole number is refused. */
+/* As units_parse(), for a whole number of at most `most`, exact in 64 bits when written without a fraction.
+ * "1.1GiB" is rounded to the nearest byte; a value more than a millionth off a whole number is refused. */
 bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const char *file, int line,
                        const char *key, uint64_t *out, struct error *why);
 
-/* Write `value` of `unit` into `text` for a person to read, with three significant digits and a
- * unit that keeps the number small: "4.80 GiB", "127 us", "26.0 GB/s", "93.0 %". Returns `text`. 32
- * bytes always suffice. */
+/* Write `value` for a person to read, with three digits and a unit that keeps the number small: "4.80 GiB",
+ * "127 us", "26.0 GB/s", "93.0 %". Returns `text`; 32 bytes always suffice. */
 char *units_format(double value, enum unit unit, char *text, size_t size);
 
-/* Write the non-negative `value` of `unit` as a scenario states it: "8GiB", "30%", "4096tok". Equal values
- * get one spelling, which reads back as the same value. Returns `text`; 32 bytes always suffice. */
+/* Write it as a scenario states it, "8GiB", "30%": one spelling, which reads back alike. 32 bytes suffice. */
 char *units_write(double value, enum unit unit, char *text, size_t size);

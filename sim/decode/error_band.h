@@ -32,8 +32,7 @@ struct error_band {
 
 enum { ERROR_BAND_NAME = 64 };
 
-/* scenarios/error-bands.yaml, which the caller gives back by files_drop(); `files` keeps it (NULL:
- * nothing is kept). NULL if it is invalid. */
+/* scenarios/error-bands.yaml, which the caller gives back by files_drop(); NULL if it is invalid. */
 const struct node *error_bands_open(struct files *files, struct error *why);
 
 /* Read the band of that name from the file, all zeros if it has none. Fails if it is invalid. */

@@ -14,8 +14,7 @@ enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
 
 struct mechanisms {
     double policy_values[POLICY_MOST_PARAMS];
-    /* By tier below host memory: is there one, enum prefix_below; and requests that have held a
-     * block before it is written there, 0: 1. */
+    /* By tier below host memory: is there one; and requests that held a block before it is written, 0: 1. */
     int prefix_below[TIER_COUNT];
     uint64_t prefix_below_asked[TIER_COUNT];
 #define POLICY_KEY(member, ...) const struct policy_kind *member;

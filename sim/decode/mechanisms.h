@@ -19,8 +19,7 @@ struct files;
 /* When a full block is copied to the host tier. */
 enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
-/* When a block is written to a tier below host memory: never, because there is none; when it has
- * arrived in the tier above; or when that evicts it. */
+/* When a block is written to a tier below host memory: when it arrives above, or when that evicts it. */
 enum prefix_below { PREFIX_BELOW_NONE, PREFIX_BELOW_ARRIVE, PREFIX_BELOW_EVICT };
 
 /* A quantity in one of several units. A budget (HBM of the cache) is bytes in all, a share of the KV, a
@@ -33,8 +32,7 @@ struct amount {
 
 struct mechanisms; /* decode/mechanism_values.h */
 
-/* One key: how it is read and described. A group is one mechanism and its parameters; without their
- * mechanism the parameters mean nothing, or something else. */
+/* One key: how it is read and described. Without their mechanism the parameters of a group mean nothing. */
 enum mechanism_type {
     MECHANISM_CHOICE, /* one of `values` */
     MECHANISM_SWITCH, /* yes or no */
@@ -91,9 +89,8 @@ struct mechanisms *system_load(struct files *files, const char *name, const stru
 /* True when a head attends to a part of the context only, if the context is long enough. */
 bool mechanisms_select(const struct mechanisms *mechanisms);
 
-/* How close attention is to the model's own: "exact" when heads attend to all tokens; "native" when
- * they attend to what the indexer of a model selects that has one; else "lossy". In a given setup:
- * setup_lossless(). */
+/* How close attention is to the model's own: "exact" when heads attend to all tokens; "native", to what the
+ * model's indexer selects; else "lossy". In a given setup: setup_lossless(). */
 const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
 /* The first layers whose KV stays in HBM whole. */
@@ -123,8 +120,7 @@ bool mechanisms_use_disk(const struct mechanisms *mechanisms);
 /* True when the system deletes what its policy does not hold. */
 bool mechanisms_drop(const struct mechanisms *mechanisms);
 
-/* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
- * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
+/* Does the CPU manage the cache, gather, store or start a copy? Else the indices stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
 
 /* True when the CPU attends to what is selected of the KV outside HBM, and the GPU to the rest of it. */
@@ -136,8 +132,7 @@ bool mechanisms_remake_keys(const struct mechanisms *mechanisms);
 /* True when attention itself loads what it misses, where that lies in host memory. */
 bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 
-/* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
- * shared out between both. */
+/* Does one kernel copy hits within HBM and load misses over the link, sharing its CTAs between both? */
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
 
 /* Pages of a block in the cache, in the mean over blocks of random sizes with the granularity as

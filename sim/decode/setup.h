@@ -1,5 +1,4 @@
-/* A setup: the whole input of a run of decode steps: a model, a machine, a system, a trace, and the
- * sizes of a batch. */
+/* A setup: the whole input of a run of decode steps. */
 #pragma once
 
 #include "decode/mechanisms.h"
@@ -108,8 +107,7 @@ struct setup_cohort setup_cohort(const struct setup *setup, uint32_t cohort);
 /* Rows that a sequence has in a step: its last token, and its drafts. */
 uint32_t setup_queries(const struct setup *setup);
 
-/* A copy of the setup in which all sequences have this context. It borrows what `setup` owns. The
- * functions below that use a context expect a setup with a single one. */
+/* A copy of the setup in which all sequences have this context, which the functions below expect. */
 struct setup setup_at(const struct setup *setup, uint64_t context);
 
 /* Fill in the lengths that a context passes which grows, at which it is timed: few, as a step is nearly
@@ -128,18 +126,15 @@ struct setup setup_whole(const struct setup *setup);
 /* Does it hold at any of the contexts? */
 bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *own));
 
-/* Does attention in this layer read all its tokens? It does when neither a selection nor a policy
- * chooses among them, when the layer is one of the first `full_layers`, and when the layer has
- * sliding-window attention. */
+/* Does attention in this layer read all its tokens: nothing chooses among them, or it is one of the first
+ * `full_layers`, or has a sliding window? */
 bool setup_attends_all(const struct setup *setup, uint32_t layer);
 
-/* Does attention in this layer read all that the model's own does? It does when it reads all, and
- * when the model's own indexer selects what it reads. */
+/* Does attention in this layer read all that the model's own does, whose indexer may select? */
 bool setup_attends_own(const struct setup *setup, uint32_t layer);
 
-/* How close attention is to the model's own, at all contexts: "exact", it reads all that the model
- * would; "native", it reads what the model's own indexer selects; else "lossy". The attention mass
- * of a system that is not lossy is 1. */
+/* How close attention is to the model's own, at all contexts (mechanisms_lossless()). If not lossy its mass
+ * is 1. */
 const char *setup_lossless(const struct setup *setup);
 
 /* Is this layer's KV loaded whole? Its order is known, so it crosses the link a layer ahead. */
@@ -157,9 +152,8 @@ uint64_t setup_recent(const struct setup *setup);
 /* Does a head attend to less than the whole context? */
 bool setup_selects(const struct setup *setup);
 
-/* With `retrieval: native`, a model that has an indexer, and a transfer that can move scattered
- * tokens: set the selection to the number of tokens that the model's indexer selects. Otherwise the
- * system's selection stays. */
+/* With `retrieval: native`, a model with an indexer, and a transfer of scattered tokens: set the selection to
+ * what the indexer selects. */
 void setup_resolve_native(struct setup *setup);
 
 /* Is an index scored? A native retrieval without a selection scores none. */

@@ -22,8 +22,7 @@ enum system_class {
     SYSTEM_CLASS_COUNT
 };
 
-/* The first mechanism by which an offloading system's GPU waits for the CPU, as a scenario writes it:
- * "sync: cpu". NULL if none does. */
+/* The first mechanism by which an offloading system's GPU waits for the CPU: "sync: cpu"; NULL: none. */
 const char *system_cpu_part(const struct mechanisms *mechanisms);
 
 enum system_class system_class_of(const struct setup *setup);

@@ -9,9 +9,8 @@
 
 struct files;
 
-/* Resolve `hardware` (a name, or a map of extends, gpu, link, host) by replacing every name with what its
- * file states. The result is a map of parts, each a map of figures as written; the caller destroys it. `name`
- * gets the machine's name. `files` keeps the files that are read (NULL: none). NULL with `why` on failure. */
+/* Resolve `hardware` (a name, or a map) by replacing every name with what its file states: a map of parts of
+ * figures as written, which the caller destroys. `name` gets the machine's. NULL with `why` on failure. */
 struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
                              size_t size, struct error *why);
 
@@ -33,12 +32,10 @@ extern const char *const part_names[PART_COUNT];
 bool locate_profile(const struct node *name, enum profile_part part, char *path, size_t size,
                     struct error *why);
 
-/* The canonical name (core/named.h) of the part or machine that `name` means; false for a path and
- * for a name that means none. */
+/* The canonical name of the part or machine that `name` means; false for a path and for none. */
 bool locate_canonical(const char *name, enum profile_part part, char out[NAMED_SIZE]);
 
-/* Append the name of a profile, without folder and suffix, to `text`; a '+' separates it from what
- * `text` already holds. */
+/* Append the name of a profile, without folder and suffix, to `text`, behind a '+' if it holds some. */
 void append_profile_name(const char *name, char *text, size_t size);
 
 /* The GPU's compute capability, such as 8.9; 0: the profile does not state it. */

@@ -63,8 +63,7 @@ enum way_id {
     WAY_COUNT
 };
 
-/* Who moves the bytes: an engine, while the CPU calls it once (host.copy_call); kernels, whose SMs
- * wait meanwhile; or threads of the CPU. */
+/* Who moves the bytes: an engine, called once by the CPU; kernels, whose SMs wait; or threads of the CPU. */
 enum carrier { BY_ENGINE, BY_KERNEL, BY_CPU, CARRIERS };
 
 struct way_kind {
@@ -84,9 +83,8 @@ enum way_id way_between(enum tier_id from, enum tier_id to);
 /* Does the machine state the way? */
 bool way_stated(const struct profile *profile, enum way_id id);
 
-/* Bytes a second by a carrier, for `size` (what its curve goes by: bytes, or threads), alone; and
- * its fixed time in ns. `trust` is lowered to the curve's. The way has this carrier; a rate that
- * the machine does not state is 0. */
+/* Bytes a second by a carrier, for `size` (what its curve goes by), alone; and its fixed time in ns. `trust`
+ * is lowered to the curve's. The way has this carrier; a rate that the machine does not state is 0. */
 double way_rate(const struct profile *profile, enum way_id id, enum carrier by, double size,
                 struct trust *trust);
 double way_start_ns(const struct profile *profile, enum way_id id, enum carrier by,
@@ -104,9 +102,8 @@ double way_start_ns(const struct profile *profile, enum way_id id, enum carrier 
 /* So many reads are enough: more do not make a drive of today faster. */
 enum { DRIVE_DEPTH = 32 };
 
-/* Bytes a second from a tier to the host, in reads of `bytes` each, `depth` at a time, at least 1.
- * More than DRIVE_DEPTH count as so many. Without a rate of one read any depth is enough. `trust`
- * is lowered to that of the figures. The machine states the way to the host. */
+/* Bytes a second from a tier to the host, in reads of `bytes` each, `depth` (1 ... DRIVE_DEPTH) at a time.
+ * Without a rate of one read any depth is enough. The machine states the way to the host. */
 double drive_read_rate(const struct profile *profile, enum tier_id tier, double bytes,
                        uint32_t depth, struct trust *trust);
 
@@ -138,19 +135,16 @@ uint32_t places_add_channel(struct places *places, double rate);
 
 void places_join(struct places *places, int from, int to, const struct place_link *link);
 
-/* What a way and its way back are on a machine, for parts of `bytes`, of which `sharers` have an
- * equal part each; a direction that the machine does not state is 0. */
+/* A way and its way back (0: none) on a machine, for parts of `bytes`, shared equally by `sharers`. */
 struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
                                 double sharers, struct trust *trust);
 
-/* Add one GPU of a server, place 0, and its host, place 1, with the link between them; so many GPUs
- * as `sharers` use that and its DRAM at the same time. `bandwidths`: those of both tiers count. `trust` is
- * lowered to that of the machine's figures. */
+/* Add one of the `sharers` GPUs of a server, place 0, and its host, place 1, with the link between them.
+ * `bandwidths`: those of both tiers count. `trust` is lowered to that of the machine's figures. */
 void places_add_server(struct places *places, const struct profile *profile, double sharers,
                        bool bandwidths, struct trust *trust);
 
-/* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
- * no path. `tiers`: with those of the places at its ends. */
+/* The channels of the shortest path between two places (0: no path); `tiers`: with those at its ends. */
 struct engine_route places_route(const struct places *places, int from, int to, bool tiers);
 
 /* The shares of channels while a set of flows lasts: max-min fair, as on the engine's channels. */
@@ -165,6 +159,5 @@ bool way_shares_init(struct way_shares *shares, const struct places *places,
                      const struct engine_route *routes, uint32_t count, struct error *why);
 void way_shares_release(struct way_shares *shares); /* a zeroed struct is fine */
 
-/* Set the `rate` of each flow [count], in bytes a second. A flow can use up to `most`, or INFINITY;
- * 0: it is not there, nor is any flow whose route crosses nothing. */
+/* Set the `rate` of each flow [count], in bytes a second, up to `most` (INFINITY: no limit; 0: no flow). */
 void way_shares_find(struct way_shares *shares, const double *most, double *rate);

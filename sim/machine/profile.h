@@ -63,8 +63,7 @@ enum basis { BASIS_MEASURED, BASIS_PUBLISHED, BASIS_DATASHEET, BASIS_ASSUMED, BA
 extern const char *const basis_names[BASIS_COUNT + 1]; /* ends with NULL */
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why);
 
-/* The worst basis of the figures behind a duration, and whether any was extrapolated. Start from
- * {.basis = BASIS_MEASURED}. */
+/* The worst basis of the figures behind a duration, and whether one was extrapolated. At first: measured. */
 struct trust {
     enum basis basis;
     bool extrapolated;
@@ -113,10 +112,9 @@ extern const struct curve_kind curve_kinds[CURVE_COUNT];
 /* "price_per_hour", "gpus" */
 extern const char profile_price_key[], profile_gpus_key[];
 
-/* Load the `hardware` of a scenario: a name or a map, as above. Checks every key, unit, basis,
- * value and the order of points, and that files do not refer to each other in a circle or more
- * than 8 deep. `files` keeps the files that are read (NULL: none). A profile may leave curves out
- * that are never read. On failure `out` is zeroed. */
+/* Load the `hardware` of a scenario: a name or a map, as above. Checks every key, unit, basis, value and the
+ * order of points, and that files do not refer to each other in a circle. A profile may leave out curves that
+ * are never read. On failure `out` is zeroed. */
 bool profile_load(struct files *files, const struct node *hardware, struct profile *out,
                   struct error *why);
 void profile_release(struct profile *profile);
@@ -128,8 +126,7 @@ bool profile_load_named(const char *name, struct profile *out, struct error *why
  * "fabric" (`part`; NULL: a machine)? A path always passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
 
-/* Write the canonical name (core/named.h) of the machine or part that `name` means into `out`.
- * Returns false for a path, and for a name that means none. */
+/* Write the canonical name of the machine or part that `name` means; false for a path, and for none. */
 bool profile_canonical(const char *name, const char *part, char out[NAMED_SIZE]);
 
 /* Does the profile state the curve? */
@@ -138,14 +135,12 @@ bool profile_states(const struct profile *profile, enum curve_id id);
 /* The name of the profile whose file states the curve ("l40s"), "" when none does. */
 void profile_stated_in(const struct profile *profile, enum curve_id id, char *name, size_t size);
 
-/* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve
- * that is not stated and has a standard is read as that, and leaves `trust` as it is. Cannot fail:
- * reading a curve that has neither is a bug, except in a dry run; profile_require() checks it. */
+/* The curve's value at `size` (ignored by single figures); `trust` is worsened by it. A curve that is not
+ * stated is read as its standard, if it has one; else that is a bug, but for a dry run. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
 
-/* The same of a curve that holds times of whole kernels: past the last point they grow along the
- * line through the last two, and never fall. */
+/* The same of times of whole kernels: past the last point they grow on along a line, and never fall. */
 double profile_time(const struct profile *profile, enum curve_id id, double size,
                     struct trust *trust);
 
@@ -176,12 +171,10 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  *
  * One share holds for all points of a curve. A figure without a range is certain. */
 
-/* The figure at `quantile` (0 to 1), as a share of the profile's value. A count is rounded to a
- * whole number, at least one. */
+/* The figure at `quantile` (0 to 1), as a share of the profile's value; a count is whole, at least one. */
 double spread_share(const struct curve *curve, enum curve_id id, double quantile);
 
-/* A profile whose figures are those of another, each multiplied by a share. It is a view: it has its own
- * values and points to the other for everything else. Figures that are shares stay at most 1. */
+/* A view of a profile whose figures are multiplied by a share each; those that are shares stay at most 1. */
 struct scaled_profile {
     struct profile profile;
     double *values; /* of all curves */

@@ -91,12 +91,10 @@ uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits
 uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,
                          uint64_t length);
 
-/* Bytes of a token in a copy of the whole pool outside it, such as in host memory: a block of each
- * group for as many tokens as it holds, padding and states at block boundaries included. */
+/* Bytes of a token in a copy of the whole pool, such as in host memory, padding and states included. */
 double kv_groups_token_bytes(const struct kv_groups *groups);
 
-/* Tokens that the engine logs ("GPU KV cache size") for a pool of so many bytes and sequences of at
- * most `length` tokens. */
+/* Tokens that the engine logs ("GPU KV cache size") for such a pool and sequences of at most `length`. */
 uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t pool, uint64_t length);
 

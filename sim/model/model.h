@@ -206,10 +206,9 @@ struct model {
     bool importance_drawn, queries_drawn; /* from the tables of other models */
 };
 
-/* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
- * one, or the Hugging Face id of a model that ships; X.heads.tsv beside X.json is the importance of its heads
- * table. `file`, `line`: where the name stood, for messages. `files` keeps the files that are read
- * (NULL: none). On failure `out` holds nothing to release. */
+/* Load by name (models/NAME.json), by the path of a config.json or its folder, or by a Hugging Face id;
+ * X.heads.tsv beside X.json is the importance of its heads. `file`, `line`: where the name stood. On failure
+ * `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
 /* Draw importances that a model's table does not say, of heads at the same depth of models whose tables ship.
@@ -222,8 +221,7 @@ bool model_draw_importance(struct files *files, uint64_t seed, uint32_t draw, bo
                            struct model *model, struct error *why);
 void model_release(struct model *model);
 
-/* KV heads of a layer with full attention on one GPU (the fullest: 8 heads on 3 GPUs are 3); query
- * heads on one GPU. MLA counts as one KV head. */
+/* KV heads of a layer with full attention on the fullest GPU (MLA: one); and query heads. */
 uint32_t model_kv_heads(const struct model *model);
 uint32_t model_query_heads(const struct model *model);
 
@@ -251,12 +249,10 @@ uint64_t model_activation_bytes(const struct model *model);
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
 /* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
-/* Does `layer` keep less than every token: a window, a chunk, a state, compressed entries or the
- * KV of another? */
+/* Does `layer` keep less than every token: a window, a chunk, a state, compressed entries, another's KV? */
 bool model_layer_local(const struct model *model, uint32_t layer);
 
-/* Is `layer` built like the one before it? All figures of that layer then hold for this one, except
- * the importance of its KV heads. */
+/* Is `layer` built like the one before it, so that all figures but the heads' importance hold for it, too? */
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
 /* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of a matrix of `dtype`, with
@@ -318,10 +314,9 @@ struct model_rows {
 /* `batch` rows when every rank has as many. */
 struct model_rows model_rows(const struct model *model, uint64_t batch);
 
-/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in
- * all, those that rows read together counted once. Returns their number, at most
- * MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge: embedding, final norm, head. The
- * indexer's projections are included; its scoring and selection belong to the retrieval. */
+/* Write the operators of `layer` (layer_count: embedding, norm, head) in program order when `rows` attend to
+ * `attended` tokens, those read together counted once. Returns their number, at most MODEL_MOST_OPERATORS.
+ * The indexer's scoring and selection belong to the retrieval. */
 size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
                            uint64_t attended, struct model_operator *out);
 
@@ -329,13 +324,11 @@ size_t model_row_operators(const struct model *model, uint32_t layer, struct mod
 size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch, uint64_t attended,
                        struct model_operator *out);
 
-/* FLOPs to prefill one sequence of `tokens` tokens on one GPU. Causal attention counts half the
- * square, local layers their window, DeepSeek's its selection and the indexer's scores. Only the
- * last token goes through the head. */
+/* FLOPs to prefill one sequence on one GPU: half the square, local layers their window, DeepSeek's its
+ * selection and the indexer's scores. Only the last token goes through the head. */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
 /* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
-/* Bytes of the states that linear attention reads and writes for `tokens` tokens, once for every
- * MODEL_LINEAR_CHUNK of them; 0 in other layers. */
+/* Bytes of the states that a layer of linear attention moves, once for every MODEL_LINEAR_CHUNK tokens. */
 #define MODEL_LINEAR_CHUNK 64
 double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens);

@@ -28,8 +28,7 @@
 
 #include "model/model.h"
 
-/* Share the model in this way beside its tensor parallelism. `origin` and `line` say where the
- * model was named. On failure the model stays as it is. */
+/* Share the model beside its tensor parallelism. `origin` and `line` say where it was named. */
 bool model_share(struct model *model, const struct model_parallel *parallel, const char *origin,
                  int line, struct error *why);
 
@@ -63,7 +62,6 @@ struct model_experts {
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens);
 
-/* The expected largest of `draws` from a standard normal distribution, 1 or more; between powers of
- * two along their logarithm, and from 256 on that of 256. What the fullest of so many GPUs has above
- * the mean, in standard deviations. */
+/* The expected largest of `draws` from a standard normal distribution; between powers of two along their
+ * logarithm, and from 256 on that of 256. */
 double model_largest_of(uint32_t draws);

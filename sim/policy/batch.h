@@ -14,12 +14,10 @@
 /* Touch `block` if it is held; returns whether it is. */
 typedef bool (*batch_touch)(struct policy *policy, uint32_t block);
 
-/* Admit `block`, which is not held, into a cache of at least one block, and keep `held` of struct
- * policy right. Returns false if the policy rejects it. */
+/* Admit `block`, which is not held, and keep `held` of struct policy right. False: the policy rejects it. */
 typedef bool (*batch_admit)(struct policy *policy, uint32_t block);
 
-/* Handle a whole access and fill in the outcome, with the policy's `missed` as scratch. Inlined, so that
- * the calls of `touch` and `admit` are inlined too. */
+/* Handle an access, with the policy's `missed` as scratch. Inlined, so that `touch` and `admit` are, too. */
 static inline __attribute__((always_inline)) void batch_access(struct policy *policy,
                                                                batch_touch touch, batch_admit admit,
                                                                const struct demand *demand,

@@ -1,7 +1,5 @@
-/* The next use of each block, for policies that know the future.
- *
- * Accesses are numbered from 0 in the order in which a policy handles them: demand after demand,
- * and worst first within a demand. */
+/* The next use of each block, for policies that know the future. Accesses are numbered from 0: demand after
+ * demand, worst first within one. */
 #pragma once
 
 #include "trace/demand.h"
@@ -12,8 +10,7 @@
 
 #define NEXT_USE_NEVER UINT32_MAX
 
-/* The accesses of one cache. First they hold the blocks, in order; then the next uses replace
- * them. A zeroed struct has none. */
+/* The accesses of one cache: first their blocks, in order, then the next uses. A zeroed struct has none. */
 struct next_use {
     uint32_t *access;
     size_t count, capacity;
@@ -24,6 +21,5 @@ void next_use_release(struct next_use *next_use);
 /* Add the wanted blocks of the next demand. */
 bool next_use_add(struct next_use *next_use, const struct demand *demand, struct error *why);
 
-/* Replace each access by the number of the next access to its block, or NEXT_USE_NEVER. All blocks
- * are below `blocks`. Nothing can be added afterwards. */
+/* Replace each access by the next one to its block (< `blocks`), or NEXT_USE_NEVER. The end of adding. */
 bool next_use_resolve(struct next_use *next_use, uint32_t blocks, struct error *why);

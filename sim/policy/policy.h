@@ -41,8 +41,7 @@ struct policy_env {
     const float *importance;    /* [query_heads of the group] 0 ... 1; NULL: all 1 */
     const float *kv_importance; /* of the KV head; NULL: the mean of its query heads */
     uint64_t seed;              /* for policies that draw at random */
-    /* The next use of each access's block, as next_use.h numbers them; NULL when unknown. A policy
-     * that needs it keeps the pointer, so it must outlive the policy. */
+    /* The next use of each access's block (next_use.h), or NULL; it outlives a policy that needs it. */
     const uint32_t *next_use;
     const double *values; /* [rows of `params`], which policy_create() gives to init() */
 };
@@ -65,9 +64,8 @@ struct policy_param {
 
 struct outcome {
     uint32_t hit, missed; /* of the wanted blocks; hit + missed = wanted */
-    /* For a policy that chooses_own: hits are all blocks that the GPU attends to. If it also
-     * names_for_cpu, for_cpu counts the blocks that are not held and that the CPU attends to where
-     * they are. It misses only before it has chosen; all other blocks are dropped. */
+    /* For a policy that chooses_own: hits are all blocks that the GPU attends to. If it also names_for_cpu,
+     * for_cpu counts others that the CPU attends to. It misses only before it has chosen. */
     uint32_t for_cpu;
     uint32_t admitted, evicted;         /* admitted - evicted is the growth of the footprint */
     uint32_t lookups, updates, inserts; /* work of the cache's manager, in blocks (if the policy
@@ -111,8 +109,7 @@ struct policy_kind {
     bool (*init)(struct policy *policy, const struct policy_env *env, struct error *why);
     /* `outcome` comes zeroed. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
-    /* Is `block` in the cache? NULL if blocks do not come and go one by one, or if the policy knows
-     * the future, which is given by unit. */
+    /* Is `block` in the cache? NULL if blocks do not come and go singly, or the future is known. */
     bool (*holds)(const struct policy *policy, uint32_t block);
     /* False where an answer broke what the interface promises; NULL: that cannot be. */
     bool (*check)(const struct policy *policy, struct error *why);
@@ -134,12 +131,10 @@ static inline const char *policy_title(const struct policy_kind *kind)
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why);
 
-/* If `over` gives parameters of the policy at `path` without a name, and the policy there in `root`
- * is a word, make it {name: word}: merging `over` then keeps the name. */
+/* If `over` gives the policy at `path` parameters without a name, make a word there {name: word}. */
 bool policy_open(struct node *root, const char *path, const struct node *over, struct error *why);
 
-/* Read a policy from a file or an option: NAME, or {name: NAME, PARAMETER: NUMBER}. `values` has
- * room for POLICY_MOST_PARAMS; a parameter that is absent gets its default. */
+/* Read NAME, or {name: NAME, PARAMETER: NUMBER}; absent parameters get defaults (POLICY_MOST_PARAMS). */
 bool policy_read(const struct node *node, const struct policy_kind **kind, double *values,
                  struct error *why);
 
@@ -147,19 +142,16 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
  * differ from their defaults. False, and `text` as it was, if the node is no policy. */
 bool policy_words(const struct node *node, char *text, size_t size);
 
-/* Create an empty cache. `values` has one value for each row of `params`, in that order (NULL: the
- * defaults). A value out of its range, a capacity above `blocks` and missing queries are errors. Of
- * `values` and `env`, only the `next_use` pointer is kept. NULL on failure. */
+/* Create an empty cache. `values` has one for each of `params` (NULL: the defaults). A value out of its range
+ * and missing queries are errors. Only the `next_use` pointer of `env` is kept. NULL on failure. */
 struct policy *policy_create(const struct policy_kind *kind, const double *values,
                              const struct policy_env *env, struct error *why);
 void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
-/* Call this after the accesses and before trusting their outcomes: a plug-in may have given an
- * invalid answer. */
+/* Call this before trusting the outcomes of accesses: a plug-in may have given an invalid answer. */
 bool policy_check(const struct policy *policy, struct error *why);
 void policy_destroy(struct policy *policy); /* NULL is fine */
 
-/* Policies that code names. The others are found by their names, so that another row of the table is
- * compiled in few files. */
+/* Policies that code names; others are found by name, so that a new row compiles few files. */
 extern const struct policy_kind policy_none, policy_lru, policy_fifo, policy_opt, policy_qsac;
 
 /* QSAC's threshold, for callers that report how hard a head is to reuse: the least cosine at which a head of

@@ -12,8 +12,7 @@
 /* An answered point, which can be timed again. */
 struct answer;
 
-/* Run the point. `point` and `context` outlive the answer. The caller releases the result. On
- * failure returns NULL, and there is no result. */
+/* Run the point. `point` and `context` outlive the answer; the caller releases the result. NULL: none. */
 struct answer *answer_open(const struct point *point, const struct run_context *context,
                            struct result *result, struct error *why);
 void answer_close(struct answer *answer); /* NULL is fine */
@@ -25,9 +24,8 @@ bool answer_run(const struct point *point, const struct run_context *context, st
 /* Write the hashes of a point into its result, which was computed or read back from a store. */
 void answer_seal(const struct run_hashes *hashes, struct result *result);
 
-/* Time the answer again. `view` is a point_view() of the point with this family; it may differ from
- * that only in the figures of its machine and, for a server, in its seed. Only times and hits are
- * written. The answer must have a time. Several threads may call this at once. */
+/* Time the answer again, with a point_view() of this family that differs only in its machine's figures and,
+ * of a server, the seed. Only times and hits are written. Several threads may call this at once. */
 bool answer_again(const struct answer *answer, uint32_t family, const struct point *view,
                   struct result *result, struct error *why);
 
@@ -47,19 +45,16 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
  * the families; beside it stand the least and the most, and `families` has every family's own. The
  * range is what these families span; it promises nothing about another model. */
 
-/* The family in the middle by the time of a step (a server: by time per output token): 0 ...
- * count - 1. A family that does not fit in memory counts as slower than all that do, families of
- * equal time keep their order, and of an even number the slower one of the two in the middle is
- * taken. `count` is 1 ... RESULT_MOST_FAMILIES. */
+/* The family in the middle by the time of a step (a server: by time per output token), of an even number the
+ * slower one. One that does not fit in memory counts as slowest; equal ones keep their order. */
 uint32_t families_middle(const struct result *results, uint32_t count);
 
 /* The family whose run an answer's result is, of what families_write() wrote; 0 without families. */
 uint32_t families_chosen(const struct result *result);
 
-/* Write medians, ranges and families into `out`, a result of one of them. Where a family lacks a
- * figure, or their number is even, the figure stays that of `out`. `names` [count] are the
- * recordings. A figure that no family has stays null. Where some families do not fit in memory, a
- * note says which, and ranges are over the others. */
+/* Write medians, ranges and families into `out`, a result of one of them; `names` [count] are the recordings.
+ * Where a family lacks a figure, or their number is even, it stays that of `out`. A note names those that do
+ * not fit in memory. */
 void families_write(const struct result *results, const char *const *names, uint32_t count,
                     struct result *out);
 

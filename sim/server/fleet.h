@@ -33,8 +33,7 @@ struct fleet {
     const uint32_t *indices; /* [count] of the requests to send, in order; NULL: all of them */
     uint32_t count;
     bool is_stream;
-    /* Of a stream, may be NULL: asked at each of its looks (stream.h), `looks` before the end, at the time of
-     * the request that was sent last: is it enough? */
+    /* Of a stream, may be NULL: asked at each of its looks, `looks` before the end: is it enough? */
     bool (*look)(uint32_t looks, int64_t now_ns, bool *enough, void *context, struct error *why);
     void *context;
     uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
@@ -44,6 +43,5 @@ struct fleet {
     const struct stop_flag *stop; /* ends the run once it is raised; NULL: nothing does */
 };
 
-/* Send all requests and run the servers until they have ended. Of a stream, `*end_ns` becomes the time
- * at which it ends. */
+/* Send all requests and run the servers until they end. `*end_ns`: of a stream, the time of its end. */
 bool fleet_run(const struct fleet *fleet, int64_t *end_ns, struct error *why);

@@ -37,17 +37,15 @@ const char *wait_name(int wait);
 /* Charge the time not yet charged, up to `until_ns`, to `wait`. */
 void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
 
-/* Charge a step of `ns` that decoded the request and began at waits->until_ns. Prompts of others
- * took `others_ns` of it, and stalls `stall_ns`. */
+/* Charge a step of `ns` from waits->until_ns: `others_ns` for others' prompts, `stall_ns` for stalls. */
 void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
                          const int64_t stall_ns[PART_COUNT]);
 
 /* Add what was charged in `other`, `sign` times. */
 void waits_add(struct waits *waits, const struct waits *other, int sign);
 
-/* How long clients wait from one token to the next: counts by length, for quantiles of millions.
- *
- * A bin is a 64th of a power of two wide, so a quantile is within 1 % of itself; the mean is exact. */
+/* How long clients wait from one token to the next: counts by length, in bins of a 64th of a power of two, so
+ * that a quantile is within 1 % of itself; the mean is exact. */
 enum { GAPS_PARTS = 64, GAPS_BINS = 58 * GAPS_PARTS };
 
 /* All 0 at first. */
@@ -63,11 +61,8 @@ void gaps_add(struct gaps *gaps, int64_t ns, uint64_t count);
 /* The length that this share of all gaps does not exceed: the middle of a bin. 0 without gaps. */
 double gaps_quantile_ns(const struct gaps *gaps, double share);
 
-/* A time series of servers, in at most SERIES_BINS bins of equal length.
- *
- * A bin is 1 ms long at first. When time runs past the last bin, neighbours are merged and the
- * length doubles. So the table is bounded for a run of any length, and a run longer than
- * SERIES_BINS ms fills more than half of it. */
+/* A time series of servers, in at most SERIES_BINS bins of equal length, 1 ms at first. When time runs past
+ * the last one, neighbours are merged: a run of any length fits, and a long one fills more than half. */
 enum { SERIES_BINS = 512 };
 
 enum series_figure {

@@ -36,8 +36,7 @@
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 
-/* The flows that share a server's ways: what decode fetches; prefixes that
- * are loaded from tier k of the prefix cache; blocks that are saved to it. */
+/* The flows on a server's ways: decode's fetches; loads of prefixes from tier k, and saves to it. */
 enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
 
 static inline uint32_t flow_loaded(uint32_t tier)
@@ -81,9 +80,8 @@ struct step_time {
     int64_t calls_ns;             /* and of that, for the CPU's calls of copies */
 };
 
-/* Why copies make steps longer, or later: a step waits until its blocks are saved, or those that it takes
- * were, or for prefixes; or the CPU makes the calls of copies before it. And of their time the share of
- * the GPU's blocks that wait to be saved. */
+/* Why copies make steps longer, or later: a step waits for blocks to be saved, or taken ones, or prefixes, or
+ * for the CPU's calls. And of their time the share of the GPU's blocks that wait. */
 enum copy_wait { COPY_SAVES, COPY_TAKES, COPY_LOADS, COPY_CALLS, COPY_HOLDS, COPY_WAITS };
 
 /* What copies take beside their bytes at the rate of their way, in ns. */
@@ -129,8 +127,7 @@ struct server_options {
     int64_t warm_ns;         /* nor does what happens until then */
 };
 
-/* The result for a request; times since the first arrival, -1: never. It arrives, and its tokens
- * come, where its client is. */
+/* The result for a request where its client is; times since the first arrival, -1: never. */
 struct served {
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
     struct waits waits;
@@ -150,14 +147,12 @@ struct server_totals {
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
 };
 
-/* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins
- * when the last step has ended, or when the time without one is over: requests that have come
- * meanwhile join the queue, the scheduler runs, and a step runs if there is work. */
+/* A server runs in iterations, so that several can share one time (fleet.h). One begins when the last step
+ * has ended, or was due: what has come joins the queue, the scheduler runs, and a step, if there is work. */
 struct server;
 
-/* A server that serves requests of `requests` through `cache`, which is empty. `served`
- * [requests->count] receives the rows of the requests it gets, `totals` what its steps come to. All
- * of these must outlive it. NULL on failure. */
+/* A server of `requests` through the empty `cache`. `served` [requests->count] gets the rows of its requests,
+ * `totals` what its steps come to. All of these outlive it. NULL on failure. */
 struct server *server_create(const struct server_options *options, const struct step_clock *clock,
                              const struct requests *requests, struct prefix_cache *cache,
                              struct served *served, struct server_totals *totals,

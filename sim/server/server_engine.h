@@ -23,8 +23,7 @@ enum server_engine_memory {
 /* How the sampler picks among the top tokens, in the run that measures peak memory. */
 enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
 
-/* What torch.compile does when a server starts. Engines that measure their memory do so during its
- * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/server/step_cost.c). */
+/* What torch.compile does when a server starts. Without CUDA graphs, the CPU launches each kernel. */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
@@ -71,18 +70,16 @@ enum { SERVER_ENGINE_NAME = 256 };
 /* clang-format on */
 #include "server/engine_fields.def"
 
-/* Find the engine of a name: "none", "vllm-0.21", or that as people write it ("vLLM 0.21.1",
- * "vllm==0.21.0"), or the path of a file as those of engines/, whose last version it is. The name
- * stood at `file`:`line`. Fails if there is no such engine, or if its file is invalid. Safe from
- * several threads; a file is read once. */
+/* Find the engine of a name: "none", "vllm-0.21", or as people write it ("vLLM 0.21.1", "vllm==0.21.0"), or
+ * the last version of a file as those of engines/. The name stood at `file`:`line`. Safe from several
+ * threads; a file is read once. */
 bool server_engine_find(const char *text, const char *file, int line, struct server_engine *out,
                         struct error *why);
 
 /* Write the canonical name of the engine that `text` names into `out`; false if it names none. */
 bool server_engine_canonical(const char *text, char *out, size_t size);
 
-/* "none", and all versions that have rows in engines/; ends with NULL. It lives as long as the
- * process. NULL on failure. */
+/* "none", and all versions that have rows in engines/; ends with NULL, for the life of the process. */
 const char *const *server_engine_names(struct error *why);
 
 /* The engine of one of the shipped programs, without a version: the latest that is known of it. */

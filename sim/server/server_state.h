@@ -4,9 +4,8 @@
 #include "core/array.h"
 #include "server/server.h"
 
-/* Copies over one direction of a link, made by one copy engine: first come, first served, each with
- * a fixed time before its bytes. Copies are numbered from 1 in that order, so that "all copies up
- * to this one are done" is a comparison of two numbers. */
+/* Copies over one direction of a link, made by one engine: first come, first served, each with a fixed time
+ * before its bytes, numbered from 1: "all up to this one are done" compares two numbers. */
 
 struct copy {
     double bytes;
@@ -41,8 +40,7 @@ double copies_pass(struct copies *copies, double ns, double rate);
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 
-/* A sequence is in one of three places: in the queue (preempted sequences in front of new requests), loading
- * (until the copies that it waits for are done), or running (in the order of admission). */
+/* A sequence is in the queue (preempted ones first), loading (until its copies are done), or running. */
 struct sequence {
     uint32_t index;                   /* of its request */
     uint32_t generated;               /* tokens */
@@ -119,8 +117,7 @@ struct server {
 uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
                             uint64_t tokens, uint64_t blocks);
 
-/* Queue the saves that the cache has begun. Blocks that the GPU has given away already become free
- * only when their copy ends. */
+/* Queue the saves that the cache has begun. Blocks that were given away become free when their copy ends. */
 void server_copy_saves(struct server *server);
 
 /* The copy out that frees the blocks taken last; 0 if they are free. */
@@ -172,8 +169,7 @@ void sequence_settle(struct server *server, struct sequence *sequence);
 /* Tokens of the prompt, and those generated so far. */
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence);
 
-/* The next request that was sent, if there is one, enters the API process. Call it when a request
- * is sent and none is before it. */
+/* The next request that was sent, if there is one and none before it, enters the API process. */
 void schedule_notice(struct server *server);
 
 /* When the engine has the next request that was sent; INT64_MAX if there is none. */

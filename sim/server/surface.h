@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Values of a point. The first SURFACE_HELD keep the tolerance; the others are parts of these and
- * are interpolated with them. */
+/* Values of a point. SURFACE_HELD of them keep the tolerance; the others, parts of these, follow. */
 enum { SURFACE_HELD = 2, SURFACE_VALUES = 24 };
 
 /* Compute the values at (x, y), none negative; they are 0 before the call. */

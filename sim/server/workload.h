@@ -1,5 +1,4 @@
-/* A workload: the requests that servers are asked to answer, the limits of a server, and the router that says
- * which of several gets a request. */
+/* A workload: requests that servers are asked to answer, the limits of a server, and their router. */
 #pragma once
 
 #include "decode/error_band.h"
@@ -74,8 +73,7 @@ static inline bool workload_balances(const struct workload *workload)
     return workload->routing > ROUTE_PREFIX;
 }
 
-/* A router that knows no loads. Requests are routed before any server runs, in order of arrival. By prefix it
- * therefore knows which beginnings it sent to each server, not which ones a server still holds. */
+/* A router that knows no loads, but, in order of arrival, which beginnings it sent to each server. */
 struct router {
     uint32_t servers;
     uint32_t *server_of; /* [count] by request, owned */
@@ -83,9 +81,8 @@ struct router {
     size_t count;        /* requests */
 };
 
-/* Route all requests: round-robin; or by prefix, to the server that was last sent the longest known
- * beginning of the prompt, or, if none is known, to a server with fewest requests. The caller
- * releases the router, on failure too, such as once `stop` (or NULL) is raised. */
+/* Route all requests: round-robin; or by prefix, to the server last sent the longest known beginning of the
+ * prompt, else to one with fewest requests. The caller releases the router, on failure too. */
 bool router_init(struct router *router, const struct requests *requests, uint32_t servers,
                  bool by_prefix, const struct stop_flag *stop, struct error *why);
 void router_release(struct router *router);

@@ -59,16 +59,13 @@ const struct schema_table *schema_draws(void);
 /* The name of column `index`, and its type; NULL after the last. */
 const char *schema_column(const struct schema_table *table, size_t index, const char **type);
 
-/* A statement about a table, on the heap: of `format`, with %t for the table's name, %k for its key, %c for
- * the names of its columns, %d for these with their types, %v for as many "?", and %w for "NAME IS ?1 AND
- * ...". NULL if there is no room. */
+/* A statement about a table, on the heap: of `format`, with %t for its name, %k its key, %c its columns, %d
+ * these with their types, %v as many "?", and %w "NAME IS ?1 AND ...". NULL if there is no room. */
 char *schema_sql(const struct schema_table *table, const char *format, struct error *why);
 
-/* The number of the schema, SQLite's user version: how many columns all tables have. It rises with each
- * that is added. Files of versions that did not number theirs have large numbers. */
+/* The number of the schema: how many columns all tables have. Versions without one have large numbers. */
 int32_t schema_version(void);
 
-/* Look at the file without opening it as a database, so that a foreign file is not changed. True
- * for a results file and, for writing, for a missing or empty file. False, too, if
- * SQLite would take something beside it that is no regular file for its journal. */
+/* Look at the file without opening it as a database. True for a results file and, for writing, for a missing
+ * or empty one. False, too, if SQLite would take something beside it for its journal. */
 bool schema_check_file(const char *path, bool writable, struct error *why);

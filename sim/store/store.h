@@ -23,13 +23,11 @@
 struct stop_flag;
 struct store;
 
-/* Open for writing (created when absent) or for reading only (must exist). NULL, for writing: a store
- * that nothing else sees and that ends with store_close(), for runs that one question asks for twice. */
+/* Open for writing (created when absent) or reading (must exist). NULL, for writing: one in memory alone. */
 struct store *store_open(const char *path, bool writable, struct error *why);
 void store_close(struct store *store);
 
-/* Abandon statements, and the wait for a file in use, once the flag is raised; they then fail as
- * interrupted. The flag outlives the store. */
+/* Abandon statements, and the wait for a file in use, once the flag is raised, which outlives the store. */
 void store_watch(struct store *store, const struct stop_flag *stop);
 
 /* Is there a finished run of this identity? */
@@ -38,17 +36,15 @@ bool store_has(struct store *store, const char *run, bool *found, struct error *
 /* Read a run back: all columns, and of its detail the figures of families. Texts belong to the result. */
 bool store_get(struct store *store, const char *run, struct result *result, struct error *why);
 
-/* Put a run with its detail in one transaction. A stored run stays as it is, except that missing
- * replications are added. */
+/* Put a run with its detail in one transaction; to one that is stored missing replications are added. */
 bool store_put(struct store *store, const struct result *result, struct error *why);
 
 /* Note that the file holds shard `number` of the `count` of a sweep over several machines. */
 bool store_put_turn(struct store *store, uint32_t number, uint32_t count, struct error *why);
 
-/* Put the contents of the files at `paths` into `into`, each in one transaction; `*added` counts the new
- * runs. Shards of one sweep are interleaved, so that together they give the file that a single
- * machine would have written; other files follow each other. Rows that are there twice must be
- * equal; files of another schema are refused. */
+/* Put the contents of the files at `paths` into `into`, each in one transaction; `*added` counts new runs.
+ * Shards of one sweep are interleaved, as a single machine would have written them. Rows that are there twice
+ * must be equal; files of another schema are refused. */
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
                  struct error *why);
 
@@ -58,15 +54,11 @@ typedef bool (*store_row)(uint32_t count, const char *const *names, const char *
 bool store_query(struct store *store, const char *sql, store_row row, void *context,
                  struct error *why);
 
-/* Whose results a reader sees, where a file holds those of several programs.
- *
- * Every row says which program computed it (the column `version`). After a change of what computes,
- * the same question is another run, stored beside the old one: both are kept, and a page or a
- * picture that mixed them would compare two programs. */
+/* Whose results a reader sees: after a change of what computes, the same question is another run, stored
+ * beside the old one, and a page that mixed them would compare two programs (column `version`). */
 
 enum { STORE_PROGRAM = 64, STORE_NOTE = 320 };
 
-/* Open a file to show the runs, plans, ablations and validations of one program: this one's if there are
- * any, else those that were stored last. `note` says in a sentence that results are left out, or that
- * another program computed them; "" if neither. */
+/* Open a file to show one program's runs and studies: this one's, else those stored last. `note` says that
+ * results are left out, or that another program computed them; "" if neither. */
 struct store *store_open_shown(const char *path, char note[STORE_NOTE], struct error *why);

@@ -4,8 +4,7 @@
 #include "store/store.h"
 #include "tables/frame.h"
 
-/* Read the replications of a run that were drawn from `draws->ranges`: the first one and those that
- * follow it without a gap. */
+/* Read the replications of a run drawn from `draws->ranges`: the first and those behind it without a gap. */
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why);
 

@@ -26,8 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A column of data has a key, one of tables for people a title; both have both. One with neither is
- * for who fills the frame. */
+/* A column of data has a key, one for people a title; one with neither is for who fills the frame. */
 struct frame_column {
     const char
         *of; /* a column of results, which gives title, name, what and unit where these are not set,
@@ -73,9 +72,8 @@ struct frame {
 /* Columns are copied, their texts are not. NULL when memory is out. */
 struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why);
 
-/* The same for a table of which a reader chose columns (NULL: the usual). Behind the frame's own
- * stand those of other tables and of results (predict/result/columns.def); frame_result() fills them. NULL,
- * too, if there is no column of a chosen name. */
+/* The same for a table of which a reader chose columns (NULL: the usual), also of other tables and of
+ * results, which frame_result() fills. NULL, too, if there is no column of a chosen name. */
 struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
                                 const struct table_view *view, struct error *why);
 void frame_destroy(struct frame *frame); /* NULL is fine */
@@ -108,8 +106,7 @@ void frame_mark(struct frame *frame, uint32_t column, char mark);
 /* A whole row of texts, from the first column; NULL: none. */
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 
-/* Fill a column of UNIT_JSON with a list of the rows of another frame, which is destroyed. NULL counts as
- * memory that ran out. */
+/* Fill a column of UNIT_JSON with the rows of another frame, which is destroyed. NULL: memory ran out. */
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
 
 /* Fill every column that is a figure of runs. */
@@ -140,15 +137,13 @@ const char *frame_cell_words(const struct frame_column *column, const struct fra
 bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
                  struct error *why);
 
-/* Print the first row as a line for each column with a title: title, value, and what it is; without the last,
- * the value takes the rest of the line. Of a column of UNIT_JSON, a line for each key. */
+/* Print the first row as lines of title, value and what it is, for each column with a title, or JSON key. */
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why);
 
 /* ---- for programs ---- */
 
-/* Print one JSON object a row, each on its own line: the columns with a key, in order; null where a
- * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure
- * has. Fails on text that is not UTF-8. */
+/* Print one JSON object a row, on its own line: columns with a key, null where a cell is not set. Numbers
+ * have twelve digits: picoseconds in a second. Fails on text that is not UTF-8. */
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why);
 
 /* Print the first row as the only member of an object, {"KEY":{...}}, on a line. */

@@ -69,13 +69,11 @@ void demand_buffer_release(struct demand_buffer *buffer);
 struct demand_shape demand_shape(const struct trace_header *header, uint32_t wanted, uint32_t sinks,
                                  uint32_t recent);
 
-/* The number of mass codes that cover masses of at least exp(-margin) times another mass, counted
- * from that mass's own code. 0 (all codes) if `margin` is 0. A mass is known to one code, 7 %; the
- * last code is an upper bound, close to 0. */
+/* The number of mass codes that cover masses of at least exp(-margin) times another, from its own code on; 0
+ * (all) if `margin` is 0. A mass is known to one code, 7 %; the last is an upper bound. */
 uint32_t demand_codes(double margin);
 
-/* The demand of (head, step within the frame). Valid until frame or buffer change. One counting
- * sort over the 256 codes: linear in the row. */
+/* The demand of (head, step within the frame), valid until frame or buffer change. Linear in the row. */
 bool demand_from_frame(const struct trace_header *header, const struct trace_frame *frame,
                        uint32_t head, uint32_t step, const struct demand_shape *shape,
                        struct demand_buffer *buffer, struct demand *out, struct error *why);
@@ -101,17 +99,15 @@ struct unit_set demand_set(const struct demand *demand, const bool *is_in, uint3
 /* The attention mass of a set together with the window. Exactly 1 if the set leaves nothing out. */
 struct mass_bounds demand_attended(const struct demand *demand, const struct unit_set *set);
 
-/* Of a union: the mean of what the tokens that stay attend to, each of a set of `size` units; `is_in`
- * NULL: of its own demand. That is demand_attended() of a union, whatever the set. */
+/* Of a union: the mean of what the tokens that stay attend to of sets of `size` units; NULL: of their own. */
 struct mass_bounds demand_members_attended(const struct demand *demand, const bool *is_in,
                                            uint32_t size);
 
 /* Layers with sliding windows. Their heads attend only to the last tokens, so their KV stays in HBM
  * and no policy has anything to decide. Counted with the others, they would raise every hit ratio. */
 
-/* Does `layer` have a sliding window? It has if each row of the first tile has fewer units than rows keep,
- * and its units behind the sinks are all tokens from one of them to the end of the prefix: the row then holds
- * everything that the head could attend to. A window of more tokens than rows keep is not recognised. */
+/* Does `layer` have a sliding window: each row of the first tile has fewer units than rows keep, and behind
+ * the sinks all tokens from one to the end? A window of more tokens than rows keep is not seen. */
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why);
 
 /* Where a trace came from: the usual keys of the source in its header (FORMAT.md). */

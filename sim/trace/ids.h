@@ -1,5 +1,4 @@
-/* Plain streams of ids as cache simulators exchange them: 32-bit little-endian numbers and nothing
- * else. Each is one access, in order. A stream stays in memory with its ids numbered. */
+/* Plain streams of ids as cache simulators exchange them: 32-bit little-endian numbers, an access each. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,6 +37,5 @@ struct ids {
 
 void ids_release(struct ids *ids);
 
-/* Read a file. Fails when the file is none, is empty, ends within an id or has more than IDS_MOST. On
- * failure there is nothing to release. */
+/* Read a file. Fails when it is none, is empty, ends within an id or has more than IDS_MOST. */
 bool ids_read(const char *path, struct ids *ids, struct error *why);

@@ -54,8 +54,7 @@ struct retrieval_buffer {
 };
 void retrieval_buffer_release(struct retrieval_buffer *buffer);
 
-/* The shape of demands in pages of so many units, from one in single units: as many pages are
- * wanted as come nearest, at least one. */
+/* The shape of demands in pages of so many units, at least one, from one in single units. */
 struct demand_shape retrieval_shape(const struct demand_shape *shape, uint32_t page);
 
 /* The demand of (head, step within the frame) as the retrieval asks for it: its best units in its own order

@@ -1,5 +1,4 @@
-/* Statistics of a trace, head by head: how far demands and queries move from step to step, and how
- * few units hold the mass. The success of reuse depends on all three. */
+/* How far demands and queries move from step to step, head by head, and how few units hold the mass. */
 #pragma once
 
 #include "trace/format/trace.h"
@@ -31,8 +30,7 @@ struct trace_figure_kind {
 };
 extern const struct trace_figure_kind trace_figures[TRACE_FIGURES];
 
-/* NaN stands for a mean over nothing: no queries, too few steps for the lag, empty demands, no
- * approximate rows. */
+/* NaN stands for a mean over nothing, such as without queries, or with too few steps for the lag. */
 struct trace_stats {
     uint32_t heads;                 /* layers * kv_heads */
     double *figures[TRACE_FIGURES]; /* [heads], layer-major */

@@ -1,6 +1,5 @@
-/* A command: a row that says how it is called and what it does.
- *
- * Parsing, --help, the man page and shell completion all walk the same rows, so they cannot disagree. */
+/* A command's row: how it is called and what it does. Parsing, --help, man page and completion walk the rows.
+ * */
 #pragma once
 
 #include <stdbool.h>

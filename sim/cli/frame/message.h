@@ -44,6 +44,5 @@ const char *progress_left_after(double seconds, double share, char text[PROGRESS
 /* Erase the line. */
 void progress_clear(void);
 
-/* The progress of a study: "3 of 12 runs, 40 s left", and nothing once all are done; where `all` is 0,
- * `what` alone. `context` is unused. */
+/* The progress of a study: "3 of 12 runs, 40 s left"; where `all` is 0, `what` alone. `context` is unused. */
 void progress_study(uint32_t done, uint32_t all, const char *what, void *context);

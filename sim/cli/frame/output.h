@@ -1,5 +1,4 @@
-/* Output of results. A failed write is an error, and a file that a command writes appears under its
- * name only when it is complete. */
+/* Output of results. A file appears under its name only when it is complete. */
 #pragma once
 
 #include <stdio.h>
@@ -26,8 +25,7 @@ void output_discard(struct output *output);
 /* Could a file be written at `path`? Asked before long work; what stands there is left alone. */
 bool output_check(const char *path, struct error *why);
 
-/* Standard output and standard error, on which a terminal obeys nothing: what a name, a value or a
- * file says there is visible (QUOTE_LINE of core/quote.h), whoever prints it. Lines and tabs stay. */
+/* Standard output and error, on which a terminal obeys nothing that a name or a file says (QUOTE_LINE). */
 
 /* Call it once, before anything is printed. Without memory the streams stay as they are. */
 void visible_streams(void);

@@ -9,8 +9,7 @@ struct program {
     const char *commit;                    /* "" if unknown */
 };
 
-/* Run the command that argv names. Returns the exit status: 0, or the kind of the error, which it
- * prints. A failed write to standard output is an error. */
+/* Run the command that argv names. Returns the exit status: 0, or the kind of the error, which it prints. */
 int program_run(const struct program *program, int argc, char **argv);
 
 /* ---- help, printed from the rows; the caller checks `out` for write errors ---- */

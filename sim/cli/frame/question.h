@@ -81,9 +81,8 @@ void database_print_note(const char *note);
                    "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"    \
     }
 
-/* Load the scenario of the command's files and --set. What the file of --from says, for a command
- * that has it, overrides the scenario's files, --set overrides both, and each key of that file is
- * printed on standard error with its line. */
+/* Load the scenario of the command's files and --set. What the file of --from says overrides the scenario's
+ * files, --set overrides both, and each key of that file is printed on standard error with its line. */
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why);
 

@@ -37,15 +37,13 @@ bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE
 /* Returns the text, which the caller frees; NULL on failure. */
 char *plot_statement_text(const struct plot_statement *statement, struct error *why);
 
-/* Refuse a text that is not KEY=VALUE, a key that nothing in the database has, and a value that
- * nothing has for its key. */
+/* Refuse a text that is not KEY=VALUE, and a key or a value that nothing in the database has. */
 bool plot_only_check(const struct plot_statement *statement, struct store *store,
                      struct error *why);
 
-/* The result of a report's query (names of columns, and texts), and its form as an HTML table.
- *
- * A column whose values are all numbers is aligned right, with three digits. A column without any
- * value is left out. If there are too many rows, a line says how many. */
+/* The result of a report's query (names of columns, and texts). As an HTML table, columns of numbers are
+ * aligned right, with three digits; empty columns are left out, and so are rows beyond a limit, which a line
+ * counts. */
 
 struct report_table {
     json_t *columns; /* an object whose keys are their names, in order; owned */
@@ -53,9 +51,8 @@ struct report_table {
     bool pivot;
 };
 
-/* Run the query plots/report/NAME.sql on `store`, after the files of `begin`. In a
- * query with `pivot`, the last two columns are a name and a value: rows that agree in the other
- * columns become one row, and each name becomes a column. */
+/* Run the query plots/report/NAME.sql on `store`, after the files of `begin`. With `pivot`, the last two
+ * columns are a name and a value: rows alike in the others become one, and each name becomes a column. */
 bool report_table_read(struct store *store, const char *begin, const char *name, bool pivot,
                        struct report_table *out, struct error *why);
 void report_table_release(struct report_table *table);
@@ -94,8 +91,7 @@ struct picture {
     uint32_t count; /* number of the kind's rows */
 };
 
-/* Read the rows. `only` holds texts KEY=VALUE; for every key it names, only rows with one of the
- * named values are read. */
+/* Read the rows that have, for every key in `only` (texts KEY=VALUE), one of its values. */
 bool picture_read(struct store *store, const struct picture_kind *kind, const char *const *only,
                   uint32_t only_count, struct picture *out, struct error *why);
 void picture_release(struct picture *picture);

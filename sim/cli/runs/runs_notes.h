@@ -1,5 +1,4 @@
-/* What is said above and below a table of runs: what they have in common, what their figures rest
- * on, and how sure these are. */
+/* What is said above and below a table of runs: what they share, rest on, and how sure they are. */
 #pragma once
 
 #include <stdio.h>
@@ -28,6 +27,5 @@ void runs_notes_print_above(const struct runs_notes *notes, const struct scenari
 /* From now on `sure` is about this run alone: the answer of a study. Other notes stay those of all runs. */
 void runs_notes_judge(struct runs_notes *notes, const struct result *answer);
 
-/* The lines below a table: the notes that are always told, and how sure its figures are. With `why`
- * all notes, and what the time rests on. */
+/* The lines below a table: notes that are always told, and how sure figures are; with `why` all notes. */
 void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out);

@@ -7,9 +7,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Print one JSON object on one line; a column that is not set is null. If the run has replications,
- * an object with their figures follows the columns, and then `swept`, which this takes, if it is not
- * NULL. Fails on text that is not UTF-8. */
+/* Print one JSON object on one line; a column that is not set is null. The figures of replications, if any,
+ * follow the columns, and then `swept`, which this takes (NULL: none). Fails on text that is not UTF-8. */
 bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why);
 
 /* The same without the object's end, for more members. */
@@ -19,8 +18,7 @@ bool run_begin_json(const struct result *result, struct json_writer *json, struc
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,
                   struct error *why);
 
-/* Results of a run's replications (study/sweep/replication.h), to print beside the run's own: means over its
- * draws replace the run's figures in the frame's row, apart from shares, which hardly differ. */
+/* Means over the run's draws replace its figures in the frame's row, but for shares, which hardly differ. */
 void drawn_means(struct frame *frame, const struct result *result);
 
 /* The range of the middle nine in ten draws, "41 - 52"; or NULL. */

@@ -18,10 +18,8 @@ void sweep_point_value(const struct node *sweep, uint32_t key, uint32_t point, c
 /* The values of all keys at a point, as a scenario writes them; NULL without a sweep. The caller's. */
 json_t *sweep_point_json(const struct node *sweep, uint32_t point);
 
-/* What distinguishes a point from others of the same system: "context 32768, batch 4"; "" if only
- * the system is swept. `sweep` may be NULL. */
+/* What distinguishes a point of its system: "context 32768, batch 4"; "" if only the system is swept. */
 void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, size_t size);
 
-/* The number of a point's group; points are compared within their group. If systems are swept, a group holds
- * the points that differ only in system; else all points are one group (0). `sweep` may be NULL. */
+/* The number of a point's group: points are compared where they differ only in system, else all are one. */
 size_t sweep_point_group(const struct node *sweep, uint32_t point);

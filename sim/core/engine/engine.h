@@ -73,9 +73,8 @@ struct engine_task {
 struct engine *engine_create(struct error *why);
 void engine_destroy(struct engine *engine);
 
-/* Each returns an id, counted from 0; ENGINE_NONE with `why` when memory runs out. A name is kept by
- * pointer and outlives the engine. `capacity` is in units a nanosecond, > 0; there are at most
- * ENGINE_MOST_CHANNELS. */
+/* Each returns an id, counted from 0; ENGINE_NONE with `why` when memory runs out. A name outlives the
+ * engine. `capacity` is in units a nanosecond, > 0; there are at most ENGINE_MOST_CHANNELS. */
 uint32_t engine_resource_add(struct engine *engine, const char *name, struct error *why);
 uint32_t engine_channel_add(struct engine *engine, double capacity);
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,
@@ -90,8 +89,7 @@ bool engine_reserve(struct engine *engine, size_t tasks, struct error *why);
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *task,
                              struct error *why);
 
-/* Run until no event is left. The clock then stands at the last event. Every task starts in the
- * end, because a task waits only for tasks submitted before it. Fails when the next event is past
+/* Run until no event is left; the clock then stands at the last one. Fails when the next event is past
  * ENGINE_LAST_NS, and with "interrupted" once `stop` is raised (NULL: it never is). */
 bool engine_run(struct engine *engine, const struct stop_flag *stop, struct error *why);
 
@@ -119,8 +117,7 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 typedef void (*critical_path_piece)(engine_task_id task, int64_t begin_ns, int64_t end_ns,
                                     void *context);
 
-/* Walk from the end of `last` back to `from_ns`, latest piece first. The pieces are clipped at
- * from_ns, do not overlap and cover [from_ns, end of last] without a hole. If `last` ends at or
- * before `from_ns`, there is no piece. The engine must record and have run. */
+/* Walk from the end of `last` back to `from_ns`, latest piece first. The pieces do not overlap and cover that
+ * span without a hole; there is none if `last` ends before. The engine must have run. */
 void critical_path_walk(const struct engine *engine, engine_task_id last, int64_t from_ns,
                         critical_path_piece piece, void *context);

@@ -78,8 +78,7 @@ void flow_begin(struct flow_set *set, uint32_t task, uint32_t route, double amou
 /* Find the rates anew, and with them the ends, at now_ns. */
 void flow_refresh(struct flow_set *set, int64_t now_ns);
 
-/* Remove the flows that have ended by now_ns from the set, in the order in which they began, and
- * put their tasks into `ended`. */
+/* Move the tasks of flows that have ended by now_ns into `ended`, in the order in which they began. */
 void flow_end_due(struct flow_set *set, int64_t now_ns);
 
 /* Init makes an empty set; release frees all memory, and leaves one. */

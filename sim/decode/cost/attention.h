@@ -46,8 +46,7 @@ void prompt_attention_add(struct prompt_attention *work, const struct model *mod
 struct kernel kernel_prompt_attention(const struct profile *profile,
                                       const struct prompt_attention *work);
 
-/* Where the CPU attends to a part of the context, and with how many threads. decode/time/hybrid.h
- * shows how a step of such a layer runs. */
+/* Where the CPU attends to a part of the context, and with how many threads (decode/time/hybrid.h). */
 
 #define CPU_AVERAGE_BYTES 4.0 /* the average attention of an entry, kept beside it: fp32 */
 
@@ -58,8 +57,7 @@ bool cpu_attends_selected(const struct setup *setup, uint32_t layer);
 /* Selections of a KV head to which the CPU attends one by one: one, or one of each query head. */
 double cpu_selections(const struct setup *setup);
 
-/* Does the CPU attend to all KV of this layer, which is loaded whole (decode/time/hybrid.h)? And
- * with how many threads for one GPU? */
+/* Does the CPU attend to all KV of this layer, which is loaded whole? With how many threads for one GPU? */
 bool cpu_attends_whole(const struct setup *setup, uint32_t layer);
 uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
 
@@ -113,8 +111,7 @@ struct indexing {
     double compared;   /* pairs of a key and a centroid of its segment, an iteration */
 };
 
-/* Add `sequences` prompts of `prompt` tokens if the layer has an index to build. A model's own
- * index is not counted: its operators contain it. */
+/* Add `sequences` prompts of `prompt` tokens, if the layer has an index to build and not a model's own. */
 void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt, uint32_t sequences,
                      struct indexing *indexing);
 

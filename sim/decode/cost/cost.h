@@ -1,5 +1,4 @@
-/* How long kernels and copies of a setup take when they run alone: its model's operators and its
- * mechanisms, with the times of decode/cost/kernel_time.h. */
+/* How long kernels and copies of a setup take when they run alone, with the times of kernel_time.h. */
 #pragma once
 
 #include <stdint.h>
@@ -25,23 +24,19 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
 struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
                              uint64_t *kernels);
 
-/* Kernels of a stage of a layer, of its `operators`: shares before attention, in it and after it,
- * which has the rest. At least 1 each. */
+/* Kernels of a stage of a layer: shares of its `operators` before attention and in it, after it the rest. */
 uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stage stage);
 
 /* The functions below lower `trust` to that of the curves they read. */
 
-/* CPU time, in ns, to start an asynchronous copy of `bytes`: the call, and before it, for pageable
- * memory, the CPU's own copy into a pinned block. The engine sends the block when it is whole:
- * `src.pin_memory()`, then `dst.copy_(src, non_blocking=True)` in FlexGen's general_copy(). So the
- * CPU's time does not depend on the link. */
+/* CPU time, in ns, to start an asynchronous copy of `bytes`: the call, and before it, for pageable memory,
+ * the CPU's own copy into a pinned block, which FlexGen's general_copy() sends when it is whole. */
 double cost_copy_call(const struct setup *setup, bool pageable, double bytes, struct trust *trust);
 
 /* The number of threads that a mechanism's key asks for: at most one a core; 0 is every core. */
 double cost_threads(const struct setup *setup, uint64_t threads, struct trust *trust);
 
-/* Threads of the CPU pool: at most one for each core, or logical CPU of a NUMA node, that is not
- * spared. At least 1. */
+/* Threads of the CPU pool: at most one for each core, or logical CPU of a NUMA node, that is not spared. */
 double cost_pool_threads(const struct setup *setup, struct trust *trust);
 
 /* GPUs of this run that share one uplink; they transfer at the same time. At least 1. */
@@ -82,8 +77,7 @@ struct kernel keys_make(const struct setup *setup, double tokens, double pairs, 
 
 enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 
-/* Bytes of a layer's weights, or of half of it, that the host holds and the link carries in each
- * pass. 0 if all weights stay in HBM. */
+/* Bytes of a layer's weights, or of half of it, that the link carries in each pass; 0: all stay in HBM. */
 double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves);
 
 /* Which weights of `layer` a decode step reads with `weights_at: cpu`. HBM takes the layer's other weights

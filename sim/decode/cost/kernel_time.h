@@ -50,13 +50,11 @@ struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel,
 /* A memory-bound kernel that reads `bytes` of HBM. */
 struct kernel kernel_read(const struct profile *profile, double bytes);
 
-/* Read and write activations: from the L2, as far as the kernel before has left them there. Without
- * a figure of its own it reads HBM. */
+/* Read and write activations: from the L2, as far as they are there; without a figure of its own from HBM. */
 struct kernel kernel_move(const struct profile *profile, double bytes);
 
-/* A copy of `bytes` inside HBM by `ctas` CTAs. Latency limits each CTA, and HBM's bandwidth, for
- * reading and writing, limits all together. `even` is the bytes there would be if every CTA had as
- * much as the busiest one. */
+/* A copy of `bytes` inside HBM by `ctas` CTAs, each limited by latency, and all by HBM's bandwidth. `even` is
+ * the bytes there would be if every CTA had as much as the busiest one. */
 struct kernel kernel_cta_copy(const struct profile *profile, double bytes, double even,
                               double ctas);
 
@@ -92,8 +90,7 @@ struct kernel kernel_attention(const struct profile *profile, const struct atten
 
 #define KERNEL_SCORE_BYTES 4.0 /* fp32 */
 
-/* Top-k over `rows` rows of `length` scores: a sort, or in one kernel (`fused`) if the profile
- * states its time. */
+/* Top-k over `rows` rows of `length` scores: a sort, or one kernel (`fused`) if its time is stated. */
 struct kernel kernel_select(const struct profile *profile, double rows, double length, bool fused);
 
 /* An exchange among `gpus` GPUs of a node (0: all of them), as long as its figure says. Where the profile has
@@ -116,9 +113,8 @@ double kernel_reduce_rate(const struct profile *profile, uint64_t gpus, struct t
 /* A copy of `bytes` of pinned host memory to the GPU, by the copy engine, alone on the link. */
 struct kernel kernel_copy(const struct profile *profile, double bytes);
 
-/* "FP8" or "FP4" if the GPU has no products with weights of this type, and so another type's times
- * are used; else NULL. A profile gives a GPU without FP8 the peak of bf16, and one without FP4 none
- * (machine/curves.def). */
+/* "FP8" or "FP4" if the GPU has no products with such weights, so that another type's times are used; else
+ * NULL. A profile gives a GPU without FP8 the peak of bf16, and one without FP4 none (machine/curves.def). */
 const char *kernel_lacking_products(const struct profile *profile, enum dtype weights);
 
 /* The parts of which a kernel's time is made: the larger of several bounds, after a fixed time. */
@@ -131,8 +127,7 @@ struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust tru
  * how well the rate is known. */
 double roofline_peak(const struct profile *profile, enum curve_id peak);
 
-/* `bytes` through HBM at a kernel's own share of its peak, or, where the profile does not state
- * that, at the share that so many bytes reach in any kernel. */
+/* `bytes` through HBM at a kernel's own share of its peak, else at the share that any kernel reaches. */
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own);
 
 /* The time in ns of FLOPs at the share of their peak that so many rows reach. */

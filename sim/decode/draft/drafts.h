@@ -49,8 +49,7 @@ struct draft_network {
     bool own_head;      /* else the target's */
 };
 
-/* The network by which `method` drafts for `target`; `own` is the draft model of DRAFT_MODEL. Both
- * must outlive it. */
+/* The network by which `method` drafts for `target`; `own` is the model of DRAFT_MODEL. Both outlive it. */
 void draft_network_init(struct draft_network *network, enum draft_method method,
                         const struct model *target, const struct model *own);
 
@@ -81,8 +80,7 @@ struct drafts {
 /* Each of `count` drafts is accepted with probability `rate`, if those before it were. */
 void drafts_set_rate(struct drafts *drafts, uint32_t count, double rate);
 
-/* Draft i is accepted in the share shares[i] of steps, as vLLM prints it by position. Shares fall
- * from position to position; `count` of them are read. */
+/* Draft i is accepted in the share shares[i] of steps, as vLLM prints it by position; shares fall. */
 void drafts_set_positions(struct drafts *drafts, uint32_t count, const double *shares);
 
 /* The rate at which `count` drafts yield `tokens` tokens a step, 1 ... count + 1. */
@@ -91,23 +89,20 @@ double drafts_rate_of(uint32_t count, double tokens);
 /* Tokens that a step yields on average, 1 ... count + 1. */
 double drafts_tokens(const struct drafts *drafts);
 
-/* Drafts that step `step` accepts, 0 ... count: the quantile of the distribution at a number which
- * `seed` and `step` alone decide. So equal steps of two setups compare: better drafts are never
- * accepted less often. Numbers of successive steps lie evenly: a short run accepts its share. */
+/* Drafts that step `step` accepts: the quantile at a number that `seed` and `step` alone decide, so that
+ * better drafts are never accepted less often. These numbers lie evenly: a short run accepts its share. */
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step);
 
 void drafts_release(struct drafts *drafts);
 
-/* Set the distribution of `count` drafts so that a step yields as many tokens on average as is
- * published for the method, a model and a task (published.def). Each draft is accepted at the same
- * rate, if those before it were; where nothing is published for `count` drafts, it is the rate of
- * the next larger number. `file` and `line`: where `task` stood. */
+/* Set the distribution of `count` drafts so that a step yields as many tokens on average as published.def
+ * says for the method, a model and a task: each draft is accepted at the same rate, if those before it were;
+ * for other counts, at the rate of the next larger number. `file` and `line`: where `task` stood. */
 bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,
                              int line, struct drafts *drafts, struct error *why);
 
 /* Write the map `drafts` of the first published lengths for a model, whose method needs no draft model:
- * "{count: 3, method: eagle3, lengths: mt-bench}", of three drafts if they cover three. Returns false
- * if there are none. */
+ * "{count: 3, method: eagle3, lengths: mt-bench}". Returns false if there are none. */
 bool draft_lengths_usual(const char *model, char *text, size_t size);
 
 /* The keys of a scenario's map `drafts`: read into struct drafts, and written canonically.
@@ -116,12 +111,10 @@ bool draft_lengths_usual(const char *model, char *text, size_t size);
  *     drafts: {count: 3, method: eagle3, acceptance: [74%, 53%, 36%]}
  *     drafts: {count: 3, method: eagle3, lengths: mt-bench}
  *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%} */
-/* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same; the
- * other keys must be valid. `target` is the model that verifies. The caller releases `out` with
- * drafts_release(); after a failure there is nothing to release. */
+/* Read `map` (NULL, "none", or a count of 0: no drafts). `target` is the model that verifies. The caller
+ * releases `out` with drafts_release(); after a failure there is nothing to release. */
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why);
 
-/* Write the map `drafts` of the resolved scenario `all`, from which it was read, so that it
- * reproduces `drafts`; without drafts it is removed. */
+/* Write the map `drafts` of the resolved scenario `all` so that it reproduces `drafts`, or remove it. */
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why);

@@ -78,8 +78,7 @@ struct miniature {
 
 /* Figures that no profile has; they are measured separately. */
 struct miniature_stand_ins {
-    /* On a host, bytes a second: a copy in one piece, copies of single rows to their places, and
-     * attention to a whole layer. */
+    /* On a host, bytes a second: copies in one piece and of rows, and attention to a whole layer. */
     double copies_whole, copies_rows, attends_whole;
     double launch; /* on a GPU: ns of the CPU for one launch */
 };

@@ -4,10 +4,9 @@
 #include "decode/plan/memory_plan.h"
 #include "decode/setup.h"
 
-/* Set the head sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known.
- * A budget in bytes is shared by `offloaded` heads (over all layers); each sequence gets a part in
- * proportion to its context. Fails when the budget is below one block or below what the policy must
- * hold, and when the selection is empty or more than all entries. */
+/* Set the head sizes of each cohort of `plan`. A budget in bytes is shared by `offloaded` heads (over all
+ * layers), and among sequences in proportion to contexts. Fails when the budget is below one block or what
+ * the policy must hold, and when the selection is empty or more than all entries. */
 bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why);
 
@@ -31,8 +30,7 @@ uint64_t memory_limit(const struct setup *setup, const struct memory *memory, en
 uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
                          struct trust *trust); /* HBM's, also with `unlimited_memory` */
 
-/* Copies of one GPU's KV on the host, over all GPUs: one for each, or with `host_shared` one for
- * each GPU that has other KV. */
+/* Copies of a GPU's KV on the host: one for each GPU, or with `host_shared` for each that has other KV. */
 double memory_host_copies(const struct setup *setup);
 
 /* Are there layers outside HBM that are loaded whole? */
@@ -66,7 +64,6 @@ struct peak {
 /* The peak of the plan's sequences, whose sizes and micro-batches are known. */
 struct peak peak_of(const struct setup *setup, const struct plan *plan);
 
-/* Bytes of a layer's KV, or activations in its place, of the largest micro-batch; and of the two
- * buffers for streamed weights. */
+/* Bytes of a layer's KV, or activations, of the largest micro-batch; of both buffers for streamed weights. */
 double peak_layer_bytes(const struct setup *setup, const struct plan *plan);
 double peak_weight_buffers(const struct setup *setup);

@@ -1,6 +1,4 @@
-/* The plan: how a system uses the memory of a machine, in integers.
- *
- * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the plan. */
+/* The plan: how a system uses the memory of a machine, in integers. Replay and pipeline read it. */
 #pragma once
 
 #include <stdbool.h>
@@ -136,10 +134,9 @@ struct plan {
     uint32_t *rows; /* of steps that verify drafts (replay.h); NULL: none read a trace */
 };
 
-/* Resolve a setup into a plan. A setup that does not fit is no error: `fits` is false, and `memory`
- * says by how much. `head_cosine` is the mean cosine of adjacent queries, [layers * kv_heads] of
- * the trace, or NULL if the trace has no queries. `trust` is lowered to that of the figures read.
- * The caller calls plan_release() after success. */
+/* Resolve a setup into a plan. If it does not fit, `fits` is false, and `memory` says by how much.
+ * `head_cosine` is the mean cosine of adjacent queries, [layers * kv_heads], or NULL. `trust` is lowered to
+ * that of the figures read. The caller calls plan_release() after success. */
 bool plan_resolve(const struct setup *setup, const double *head_cosine, struct plan *out,
                   struct trust *trust, struct error *why);
 void plan_release(struct plan *plan);
@@ -156,14 +153,12 @@ uint64_t plan_offloaded_heads(const struct plan *plan);
 /* XXH64 of the replays of all cohorts. */
 uint64_t plan_hash(const struct setup *setup, const struct plan *plan);
 
-/* The share of the tokens outside HBM that is kept as activations, or recomputed from token ids.
- * `context` is the mean of `batch` sequences, of which HBM holds `act_hbm` as activations. All
- * sequences get the same share, whatever their context: the one that balances their sum. */
+/* The share of the tokens outside HBM kept as activations, or recomputed: the one that balances the sum of
+ * `batch` sequences of mean `context`, of which HBM holds `act_hbm` as activations. */
 double representation_share(const struct setup *setup, uint32_t batch, double context,
                             double act_hbm);
 
-/* Split a context of which HBM holds `act_hbm` tokens as activations. The recomputed part is whole
- * blocks of the system's granularity; the remainder is KV. */
+/* Split a context of which HBM holds `act_hbm` tokens as activations; the recomputed part is whole blocks. */
 struct split representation_split(const struct setup *setup, uint64_t context, uint64_t act_hbm,
                                   double share);
 

@@ -17,8 +17,7 @@ void resident_importance(const struct setup *setup, struct plan *plan);
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why);
 
-/* N_p: KV heads whose selections, for all sequences of `plan`, cross the link while a layer
- * computes; at most all KV heads. */
+/* N_p: KV heads whose selections, for all sequences of `plan`, cross the link while a layer computes. */
 uint32_t resident_prefetchable(const struct setup *setup, const struct plan *plan,
                                struct trust *trust);
 
@@ -43,9 +42,8 @@ uint64_t resident_most_offloaded(const struct setup *setup);
  * Assumed: a selected token is as likely to lie in HBM as any other. vLLM's pages leave HBM in the
  * order in which they were written back, whether or not they are selected often. */
 
-/* Set `resident_share` of `plan`, and add the KV that stays to its `memory`, which must be that of
- * a batch of which none stays. HBM is counted even with `unlimited_memory`: a server's steps depend
- * on it. Without `residency: pressure` nothing changes. */
+/* Set `resident_share` of `plan`, and add the KV that stays to its `memory`, of which none stayed; even with
+ * `unlimited_memory`, as a server's steps depend on it. Without `residency: pressure` nothing changes. */
 void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust);
 
 /* Integer shares that add up. */
@@ -53,6 +51,5 @@ void residency_resolve(const struct setup *setup, struct plan *plan, struct trus
 /* The mean of a sum over `count` items, rounded to nearest. */
 int64_t apportion_mean(int64_t sum, uint32_t count);
 
-/* Means of several sums over `count` items, rounded so that they add up to `total` (the rounded
- * mean of the sum of all), by largest remainder, ties by position. Sums are not negative. */
+/* Means over `count` items that add up to `total`, by largest remainder, ties by position. Sums are >= 0. */
 void apportion(const int64_t *sums, size_t n, uint32_t count, int64_t total, int64_t *means);

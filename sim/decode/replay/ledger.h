@@ -30,9 +30,8 @@ struct ledger_row {
     uint32_t fetching_heads;   /* pairs with a miss */
     uint32_t reused_heads;     /* pairs that reused their set unchanged */
     uint32_t offloaded_heads;  /* pairs */
-    /* Attention mass attended to, window included; a pair's is at most 1. The least and the most
-     * that it may be (demand_attended()). Of the pairs at this step of their recording: a shift
-     * moves all else in a row, not these. */
+    /* Attention mass attended to, window included, of the pairs at this step of their recording, which no
+     * shift moves: the least and the most that it may be (demand_attended()). */
     double mass, mass_most;
 };
 
@@ -60,18 +59,15 @@ void ledger_set(struct ledger *sum, uint32_t part, const struct ledger *ledger);
 /* The rows [steps * layers] of a part; of a ledger that is no sum, all its rows. */
 const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part);
 
-/* The rows of one step, in a ledger that was initialised: a step in which as many tokens are not in
- * HBM as in the median step. The caller releases it, on failure too. */
+/* The rows of one step that lacks as many tokens as the median step. The caller releases it in any case. */
 bool ledger_middle_step(const struct ledger *ledger, struct ledger *one, struct error *why);
 
-/* Replace the rows of the first `layers` layers by those of layers that are loaded whole each step:
- * every pair wants `wanted` tokens, holds `held` of them, recomputes `recomputed`, misses the rest,
- * and attends to all mass. */
+/* Replace the first `layers` layers by ones that are loaded whole each step: every pair wants `wanted`
+ * tokens, holds `held` of them, recomputes `recomputed`, and misses the rest. */
 void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, uint64_t held,
                        uint64_t recomputed);
 
-/* Find this share (0 ... 1) of what is missed in HBM: these tokens hit, and neither the cache nor
- * its manager sees them. */
+/* Find this share of what is missed in HBM: these tokens hit, and neither cache nor manager sees them. */
 void ledger_keep(struct ledger *ledger, double share);
 
 static inline uint64_t ledger_rounded(double tokens)
@@ -88,8 +84,7 @@ void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint
 /* The bytes, in memory that the caller frees; NULL without memory. */
 uint8_t *ledger_pack(const struct ledger *ledger, size_t *size);
 
-/* The ledger with these steps and layers; false if the bytes are no such ledger, or without memory.
- * `ledger` was initialised; the caller releases it, on failure too. */
+/* False if the bytes are no ledger of this shape, or without memory. The caller releases it in any case. */
 bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t layers,
                    struct ledger *ledger);
 
@@ -108,8 +103,7 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
 /* Pairs for each of `threads` threads; at least 1. */
 uint64_t cpu_heads_each(uint64_t pairs, uint64_t threads);
 
-/* Deal `heads` heads of one sequence, with `tokens` [heads] each, in tasks of `each` heads.
- *   padded  out: tokens of all heads, padding included
- *   worst   out: tokens of the longest task */
+/* Deal the `heads` heads of a sequence in tasks of `each`: tokens with padding, and those of the longest
+ * task. */
 void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64_t *padded,
                    uint64_t *worst);

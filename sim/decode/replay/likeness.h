@@ -1,9 +1,6 @@
-/* Likeness: whether cache policies see the same behaviour in a trace and in its generated twin.
- *
- * A list of figures (hits, reuse, attention mass, overlap) is measured for each head of both.
- *
- * Hits, reuse and mass count the second half of the steps; caches start empty and fill in the first
- * half. Only the first sequence is read. */
+/* Likeness: whether cache policies see the same behaviour in a trace and in its generated twin: figures
+ * (hits, reuse, mass, overlap) of each head of both, of the first sequence. Caches fill in the first half of
+ * the steps, which does not count. */
 #pragma once
 
 #include "core/error.h"
@@ -30,8 +27,7 @@ struct likeness_figure {
 enum { LIKENESS_FIGURES = 23 };
 extern const struct likeness_figure likeness_figures[LIKENESS_FIGURES];
 
-/* The means of all figures over heads, of demands of `share` of the context, outside the trace's window.
- * Layers run in parallel; the result is the same for any number of threads. Fails where
- * trace_stats_measure() does, and if the trace has no queries. */
+/* The means of all figures over heads, of demands of `share` of the context, for any number of threads. Fails
+ * where trace_stats_measure() does, and if the trace has no queries. */
 bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
                       double mean[LIKENESS_FIGURES], struct error *why);

@@ -39,8 +39,7 @@ struct replay_head {
  * layer, whose blocks hold all its heads (BLOCK_LAYER). */
 enum block_span { BLOCK_UNIT, BLOCK_HEAD, BLOCK_LAYER };
 
-/* How a layer's demands are asked for: with its own query, or a layer ahead, which works worse for
- * layers 1 and 2. */
+/* How a layer's demands are asked for: with its own query, or a layer ahead, worse for layers 1 and 2. */
 enum replay_asks { ASKS_OWN, ASKS_AHEAD, ASKS_AHEAD_EARLY, REPLAY_ASKS };
 enum { REPLAY_LAST_EARLY = 2 };
 
@@ -93,8 +92,7 @@ struct replay_means {
     struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };
 
-/* The source head that a target head reads (trace/generate/trace_profile.h), and its shift among the
- * reported steps. */
+/* The source head that a target head reads (trace_profile.h), and its shift among the reported steps. */
 struct replay_source {
     uint32_t layer, head, shift;
 };
@@ -132,8 +130,7 @@ static inline uint32_t replay_steps_read(const struct replay_plan *plan)
     return plan->rows == NULL ? steps : plan->rows[steps - 1] + plan->queries;
 }
 
-/* How much work a replay of this plan is, in units of a meter; the same for
- * all plans that replay together, and once for all of them. */
+/* The work of a replay of this plan, and of all that replay with it, in units of a meter. */
 uint64_t replay_work(const struct trace_header *header, const struct replay_plan *plan);
 
 /* Refuse a plan with a count of 0 or a share out of range. */
@@ -168,8 +165,7 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
 
 /* How much of the work of a question is done, counted by the threads that do it. */
 
-/* Both in units that take equally long; those of replays are units of a trace's context, for each
- * step and head. */
+/* Both in units that take equally long: those of a trace's context, for each step and head. */
 struct meter {
     atomic_uint_fast64_t done;
     atomic_uint_fast64_t spared; /* need not be done: it was kept from an earlier question */

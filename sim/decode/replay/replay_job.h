@@ -61,8 +61,7 @@ bool replay_reader_init(struct replay_reader *reader, const struct replay_job *j
                         struct error *why);
 void replay_reader_release(struct replay_reader *reader);
 
-/* Called for the demand of one stream at one step of the plan, warm-up included, in the order of steps for
- * each stream. The demand is valid during the call. */
+/* Called for each demand of a stream, in the order of the plan's steps, warm-up included; valid meanwhile. */
 typedef bool (*replay_visit)(void *context, uint32_t stream, uint32_t step,
                              const struct demand *demand, struct error *why);
 
@@ -90,13 +89,11 @@ static inline bool replay_fills(const struct replay_plan *plan)
            !policy->by_position;
 }
 
-/* The units outside the window in that order; `units` and `mass` [units of the trace] are its
- * arrays, which the demand points to. */
+/* The units outside the window in that order; `units` and `mass` [units of the trace] are its arrays. */
 struct demand replay_fill(const struct demand *first, const struct demand_shape *shape,
                           uint32_t *units, uint8_t *mass);
 
-/* The caches that a source layer needs, and who reads them: one for each distinct stream, importance
- * among the target heads, policy and capacity among the parts. */
+/* The caches that a source layer needs: one for each distinct stream, importance, policy and capacity. */
 
 #define REPLAY_NO_INSTANCE UINT32_MAX
 
@@ -145,8 +142,7 @@ const struct replay_instance *replay_instance_of(const struct replay_instances *
 void replay_add_copies(const struct replay_part *part, uint32_t target,
                        const struct ledger_row *rows, uint32_t shift, uint32_t sequence);
 
-/* The number of the part's sequences that read recorded sequence `sequence`; and whether any
- * sequence of any part reads it. */
+/* The number of the part's sequences that read recorded sequence `sequence`; and whether any part's do. */
 uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
 bool replay_is_read(const struct replay_job *job, uint32_t sequence);
 

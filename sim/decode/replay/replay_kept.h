@@ -19,6 +19,5 @@ bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans,
 /* XXH64 of a plan: over one trace, plans with equal hashes have equal ledgers. */
 uint64_t replay_plan_hash(const struct replay_plan *plan);
 
-/* XXH64 of the fields in which all plans that replay together must be equal: all but policy,
- * capacity, batch, heads, and those that follow from them. */
+/* XXH64 of the fields in which all plans that replay together must be equal (replay_run_many()). */
 uint64_t replay_plan_family(const struct replay_plan *plan);

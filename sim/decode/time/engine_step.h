@@ -17,20 +17,17 @@
 #include "decode/setup.h"
 #include "decode/time/pipeline.h"
 
-/* Does an engine compute decodes in the rows of its CUDA graphs? Systems that select or offload run
- * them otherwise. */
+/* Does an engine compute decodes in the rows of its CUDA graphs? Not if the system selects or offloads. */
 bool engine_step_pads(const struct setup *setup);
 
 /* The rows that compute a step of `sequences` which all decode: those of the next size that the
  * engine has captured, and the rows beyond visit experts, too. `sequences` if no graph holds so many. */
 uint32_t engine_step_rows(const struct setup *setup, uint32_t sequences);
 
-/* Does the CPU launch a step in which `sequences` decode kernel by kernel? Without CUDA graphs, or where
- * none holds so many. */
+/* Does the CPU launch a step in which `sequences` decode kernel by kernel, as no CUDA graph holds it? */
 bool engine_step_launched(const struct setup *setup, uint64_t sequences);
 
-/* The tokens that `sequences` of this mean length attend to if the longest has `longest`, where the
- * engine's kernel attends to all of them at once. */
+/* The tokens that `sequences` of this mean length attend to, if all are padded to the `longest`. */
 double engine_step_tokens(const struct setup *setup, double sequences, double mean, double longest);
 
 /* The CPU's time to launch a step kernel by kernel, in ns: where no CUDA graph holds it, a fast GPU

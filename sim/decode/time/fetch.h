@@ -3,12 +3,10 @@
 
 #include "decode/time/pipe.h"
 
-/* The layers whose fetch starts in the current layer: the current one if it cannot be prefetched,
- * and the next one if it can. Returns their number (0 to 2). */
+/* The layers whose fetch starts here: this one unless it is prefetched, the next if it can be. Their number. */
 uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
 
-/* Bytes of the blocks that a step admits to the cache of a layer, if the cache keeps blocks: they
- * are copied whole, although fewer tokens were wanted. Else 0. */
+/* Bytes of the blocks that a step admits to a layer's cache, which are copied whole; 0: it keeps none. */
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);
 
 /* Bytes that tell the CPU what is selected: indices of entries, of misses only if the GPU has told them
@@ -72,6 +70,5 @@ bool disk_put_read(struct pipe *pipe, double bytes, double block, engine_task_id
 /* Copy `bytes` of KV out of the GPU; `*left` brings them to host memory. Then the disk's share is written. */
 bool disk_put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, struct error *why);
 
-/* A stage of the table in stages.c: read what the layer's query asks for and misses. With
- * `sync: cpu` the launch thread waits for it. */
+/* A stage of stages.c: read what the layer's query misses. With `sync: cpu` the launch thread waits. */
 bool disk_read_misses(struct pipe *pipe, uint32_t layer, struct error *why);

@@ -24,8 +24,7 @@
 #include "decode/cost/attention.h"
 #include "decode/time/pipe.h"
 
-/* Put the CPU's share of attention in a layer with this ledger row, by at most so many threads, after
- * at[layer].selected. Sets at[layer].answered. */
+/* Put the CPU's share of attention in a layer, after at[layer].selected. Sets at[layer].answered. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           uint32_t most_threads, struct error *why);
 
@@ -59,8 +58,7 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
  */
 bool cpu_whole_answer(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* With `weights_at: cpu` the pool multiplies the pass's hidden states by its weights of the layer, while the
- * GPU computes its part of the FFN. Then the GPU waits for the sum of these products. */
+/* With `weights_at: cpu` the pool multiplies by its weights of the layer, while the GPU computes its part. */
 bool hybrid_multiply(struct pipe *pipe, uint32_t layer, engine_task_id *out, struct error *why);
 bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct error *why);
 
@@ -84,20 +82,17 @@ bool hybrid_add_products(struct pipe *pipe, engine_task_id products, struct erro
  * RetroInfer's public code does this (wave_buffer_cpu.cpp, thread_pool.hpp). If the GPU
  * synchronises (`sync: gpu`), a thread of its own does the launch thread's part. */
 
-/* The launch thread wakes the whole pool, after `after`. `first` becomes the time from which jobs
- * run, `all` the end of the waking. */
+/* The launch thread wakes the pool. Jobs run from `first` on; `all` is the end of the waking. */
 bool manager_hand_over(struct pipe *pipe, engine_task_id after, engine_task_id *first,
                        engine_task_id *all, struct error *why);
 
-/* Look up what `layer` wants, after `after`. `out` becomes the end of all jobs and of the waking;
- * the launch thread waits for it. */
+/* Look up what `layer` wants. The launch thread waits for `out`, the end of all jobs and of the waking. */
 bool manager_look_up(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,
                      struct error *why);
 
 /* The launch thread itself updates what `layer` wants, and goes on afterwards: nobody is woken. */
 bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* Start the update behind the look-up that ended with `after`. `out` becomes the end of all jobs
- * and of the waking; nothing waits for it yet. */
+/* Start the update behind the look-up that ended with `after`. Nothing waits yet for its end, `out`. */
 bool manager_update(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,
                     struct error *why);

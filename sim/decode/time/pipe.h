@@ -142,8 +142,7 @@ const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 /* The same row for one cohort. Only where pipe_row() is not NULL. */
 const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uint32_t layer);
 
-/* The sum over a layer's pairs if each had as much as a pair of the busiest cohort: work that runs
- * on all pairs in parallel ends with the longest. */
+/* The sum over a layer's pairs if each had as much as one of the busiest cohort, with which all end. */
 double pipe_even(const struct pipe *pipe, uint32_t layer, size_t amount);
 
 /* The amount of a row that lies at this offset, such as ROW_AMOUNT(hit). */
@@ -163,9 +162,8 @@ bool pipe_layers(struct pipe *pipe, struct error *why);
 /* Fill `setups`; pipe_release() frees them. */
 bool pipe_setups(struct pipe *pipe, struct error *why);
 
-/* A row of the stage table. A stage of a fetch is emitted for each of fetch_targets() (this layer,
- * the next one, both or none), any other stage for the current layer; each in the passes over its
- * half of the layer. */
+/* A row of the stage table, in the passes over its half of the layer. A stage of a fetch is emitted for each
+ * of fetch_targets(), any other for the current layer. */
 struct stage {
     const char *name;
     bool of_fetch;
@@ -241,8 +239,7 @@ bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, str
 /* Let the main stream wait for `after`, as for a CUDA event. */
 bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, struct error *why);
 
-/* Launch `kernels` kernels and run them as one task on the main stream, after `after`. Each takes
- * at least the gap between two kernels. */
+/* Launch `kernels` kernels and run them as one task on the main stream, after `after`, none below the gap. */
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
                      engine_task_id after, engine_task_id *out, struct error *why);
 

@@ -78,10 +78,9 @@ struct timing {
     bool exact; /* each figure is that of the schedule with all micro-batches (steady.h) */
 };
 
-/* Time all steps of the ledger. `ledger` is NULL when nothing is offloaded; then `plan->steps`
- * equal steps are timed. One more step runs first, so that every reported step starts in a filled
- * pipeline. Of many equal micro-batches only a few are timed (steady.h). Fails with "interrupted"
- * once `stop` is raised; it may be NULL. The caller calls timing_release() after success. */
+/* Time all steps of the ledger (NULL: nothing is offloaded, and `plan->steps` equal steps are timed). One
+ * more runs first, so that every reported step starts in a filled pipeline. Of many equal micro-batches a few
+ * are timed (steady.h). `stop` interrupts (or NULL). The caller calls timing_release() after success. */
 bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct stop_flag *stop, struct timing *out, struct error *why);
 void timing_release(struct timing *timing);

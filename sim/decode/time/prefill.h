@@ -28,15 +28,12 @@ struct prefill_time {
                            trained context */
 };
 
-/* Time the prefill of the prompts (> 0 tokens) of all sequences of the plan. Of many equal
- * micro-batches only a few are timed (steady.h).
- *   ledger  NULL when nothing is offloaded
- *   stop    ends the work early; may be NULL */
+/* Time the prefill of the prompts (> 0 tokens) of all sequences of the plan; of many equal micro-batches a
+ * few are timed (steady.h). `ledger` is NULL when nothing is offloaded, `stop` may be. */
 bool prefill_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  const struct stop_flag *stop, struct prefill_time *out, struct error *why);
 
-/* Bytes that leave each GPU for the offloaded heads of a layer, for a sequence of `cohort` with
- * `prompt` tokens: its KV in the form that the host keeps; only the part outside the window if the
- * CPU attends to it; 0 if the system deletes it. `setup` has the cohort's context. */
+/* Bytes that leave each GPU for the offloaded heads of a layer, for a sequence of `cohort` (whose context
+ * `setup` has) with `prompt` tokens; only those outside the window if the CPU attends to them. */
 double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
                              uint32_t cohort, uint64_t prompt);

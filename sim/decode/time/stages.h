@@ -19,8 +19,7 @@
 /* A stage: start to load the next weights. */
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why);
 
-/* The tasks that load the current pass's weights and the current slot's KV; ENGINE_NONE if they
- * need not be loaded. */
+/* The tasks that load the current pass's weights and slot's KV; ENGINE_NONE: nothing to load. */
 engine_task_id stream_weights(const struct pipe *pipe);
 engine_task_id stream_kv(const struct pipe *pipe);
 

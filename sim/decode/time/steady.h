@@ -35,8 +35,7 @@ enum {
     STEADY_MOST_IDLE = 16 * STEADY_MOST, /* of one that does, and whose idle time would end */
 };
 
-/* What is asked: integers of a schedule. The last `lag_count` of the `count` are lags, those before
- * them `idle_count` idle times, and the others are sums. */
+/* Integers of a schedule: sums, then `idle_count` idle times, then `lag_count` lags, `count` in all. */
 struct steady_question {
     const struct plan *plan;
     size_t count, idle_count, lag_count;
@@ -82,8 +81,7 @@ void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *id
  * to every figure what the second added, and all resources keep step (below), all later steps do so, too, and
  * are not built. */
 
-/* A schedule with at most so many passes of a micro-batch through a layer, some 30 MB of tasks, is
- * built whole unless it has a long run. */
+/* A schedule with at most so many passes through a layer, some 30 MB, is built whole unless a run is long. */
 enum { SHORTENED_PASSES = 1 << 13 };
 
 /* Is it worth while to leave out micro-batches or steps of this plan? */
@@ -97,8 +95,7 @@ bool shortened_run(const struct setup *setup, const struct plan *plan, const str
 bool timing_init(struct timing *timing, const struct setup *setup, const struct plan *plan,
                  struct error *why);
 
-/* Read the first `steps` reported steps of a finished schedule into the figures; at most those of the
- * timing. What was read before is cleared; the names of assumed figures stay, each at its place. */
+/* Read the first `steps` reported steps of a finished schedule. Earlier figures are cleared, names stay. */
 void timing_take(struct timing *timing, const struct pipe *pipe, uint32_t steps);
 
 /* Fill in what follows from the figures. */

@@ -5,15 +5,13 @@
 #include "core/node.h"
 #include "model/model.h"
 
-/* Parse the `size` bytes of `text`, which messages call `file`. `origin` and `line` say where the
- * user asked for the model, for messages about `options`. `out` gets no name and no importance
- * table. On failure it holds nothing. */
+/* Parse `text`, which messages call `file`; `origin` and `line` say where the user asked for the model. `out`
+ * gets no name and no importances. On failure it holds nothing. */
 bool model_parse(const char *text, size_t size, const char *file,
                  const struct model_options *options, const char *origin, int line,
                  struct model *out, struct error *why);
 
-/* Read `path` into `importance` and `importance_source` of a model whose layers are read. A missing
- * file is no error: the model then has no table. `files` keeps what is read (NULL: nothing). */
+/* Read `path` into the importances of a model whose layers are read. Without a file it has none. */
 bool importance_read(struct files *files, const char *path, struct model *model, struct error *why);
 
 /* ---- values of a config.json, read as a tree of nodes (JSON is YAML), each checked against its range. An
@@ -54,17 +52,14 @@ struct field_size {
 bool field_sizes(const struct node *config, const struct field_size *rows, void *out,
                  struct error *why);
 
-/* The first of `keys` (NULL ends them) that is stated; else the first one. Families name the same
- * fact differently. */
+/* The first of `keys` (NULL ends them) that is stated, else the first: families name one fact differently. */
 const char *field_first(const struct node *config, const char *const *keys);
 
-/* field_whole() under the first of these names that the config has; fails if another of them says
- * another number. */
+/* field_whole() under the first of these names; fails if another of them says another number. */
 bool field_named(const struct node *config, const char *const *keys, uint32_t least, uint32_t most,
                  int64_t fallback, uint32_t *out, struct error *why);
 
-/* The numbers of a list, or one number for all `count` of them, each in [0, most]; `fallback` when
- * the key is absent or null. */
+/* The numbers of a list, or one for all `count` of them, in [0, most]; `fallback` without a key. */
 bool field_each(const struct node *config, const char *key, uint32_t count, uint32_t most,
                 uint32_t fallback, uint32_t *out, struct error *why);
 
@@ -75,8 +70,7 @@ bool field_inside(const struct node *config, const char *key, enum node_kind kin
 /* Is the node a whole number in [least, most]? */
 bool field_number(const struct node *node, uint32_t least, uint32_t most, uint32_t *out);
 
-/* What the word of each layer means: of the entries of the list at `key`, or of the letters of a text
- * there, one for each of `layers`. NULL ends `words`; `expected` tells them. */
+/* What the word of each layer means, of the list or the letters at `key`. `expected` tells `words`. */
 struct field_word {
     const char *word;
     int value;
@@ -97,8 +91,7 @@ struct architecture {
     const char *name;         /* in "architectures" */
     const struct node *needs; /* keys without which a config is refused, a list; NULL: none */
 
-    /* The class's own values where the config leaves a key out; a size of 0: the key is needed, or
-     * the size follows from others. */
+    /* The class's own values where the config leaves a key out; a size of 0: needed, or it follows. */
     struct model model;
     enum architecture_windows windows;
     uint32_t window;         /* 0: no window */
@@ -109,8 +102,7 @@ struct architecture {
     bool plain_output;  /* no bias there, whatever the key of biases says */
 };
 
-/* The row called `name`; for any other name the one by which a config is read by its keys alone,
- * whose `name` is NULL. NULL if the table cannot be read. */
+/* The row called `name`, else the one that reads by keys alone, whose `name` is NULL. NULL: no table. */
 const struct architecture *architecture_find(const char *name, struct error *why);
 
 /* The known name nearest to `name`, or NULL. */
@@ -126,8 +118,7 @@ const char *architecture_nearest_key(const char *key);
 /* Give the values of `decoder` the names that the readers know. */
 bool keys_rename(struct node *decoder, struct error *why);
 
-/* Refuse an architecture that has no row, if it has no decoder, or its config has keys that may decide a
- * size and that no reader knows. `name` is the class. */
+/* Refuse an architecture without a row that lacks a decoder, or has keys that no reader knows. */
 bool keys_known(const struct node *decoder, const char *name, struct error *why);
 /* The same of a quantization_config. */
 bool keys_quantise(const struct node *config, struct error *why);

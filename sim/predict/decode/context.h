@@ -1,8 +1,5 @@
-/* What every run receives besides its setup.
- *
- * A question that takes several runs has one context for all of them, owned by its caller, so that
- * each trace is replayed once for the whole question: a sweep for its points, a plan for all rounds
- * of all its candidates. */
+/* What every run receives besides its setup. All runs of a question share one context, owned by its caller,
+ * so that each trace is replayed once for all of them. */
 #pragma once
 
 #include "core/error.h"
@@ -37,9 +34,8 @@ struct run_context {
 /* How its replays are made. */
 struct replay_means run_means(const struct run_context *context);
 
-/* Set up a context for `users` threads that run at the same time. `stop` belongs to the caller and
- * outlives the context; it may be NULL. A copy of the struct is another view of the same context,
- * valid as long as the original. On failure there is nothing to release. */
+/* Set up a context for `users` threads at a time. `stop` (or NULL) outlives it. A copy of the struct is
+ * another view of it, valid as long as the original. On failure there is nothing to release. */
 bool run_context_init(struct run_context *context, uint32_t users, struct stop_flag *stop,
                       struct error *why);
 void run_context_release(struct run_context *context); /* a zeroed struct is fine */
@@ -64,8 +60,7 @@ void shared_destroy(struct shared *shared); /* all values have been released; NU
  * hold none. Must not be called while a thread makes a value. */
 void shared_cores(struct shared *shared, struct cores *cores);
 
-/* How a value is made and destroyed. If make() fails it returns NULL with `why`; then nothing is
- * kept, and the next thread that asks tries again. */
+/* How a value is made and destroyed. Where make() fails, the next thread that asks tries again. */
 struct shared_kind {
     void *(*make)(void *context, struct error *why);
     void (*destroy)(void *value);

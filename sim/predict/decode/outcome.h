@@ -22,8 +22,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
 /* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
 bool outcome_asks_trace(const struct setup *setup, const struct plan *plan);
 
-/* Hits; the part that the CPU attends to; and what the queries of a verification want together. Nothing if
- * `ledger` is NULL. */
+/* Hits; the part that the CPU attends to; what the queries of a verification want together. NULL: nothing. */
 void outcome_ledger(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                     struct result *result);
 
@@ -32,8 +31,7 @@ void outcome_ledger(const struct setup *setup, const struct plan *plan, const st
 void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
                   struct result *result);
 
-/* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by the largest
- * remainder, so that they add up to the step. */
+/* Times, parts, layers and steps. Means are whole nanoseconds; parts add up to the step. */
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why);
 
@@ -49,24 +47,21 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
 void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                   struct trust trust, struct step_answer *answer);
 
-/* The setup's trace in words: "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without
- * `carrying` only the first context. A generated trace is named as the twin of a recording, or after
- * the basis of its profile. */
+/* The setup's trace: "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072" (without `carrying` the
+ * first context). A generated one is named as a recording's twin, or after its profile's basis. */
 void outcome_trace_source(const struct setup *setup, bool carrying, char *text, size_t size);
 
 /* The basis of the result. */
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why);
 
-/* Fill in the cost of output tokens of a result that has its rate of one GPU: the price of a GPU hour,
- * divided by the tokens made in that hour. No other cost is counted, and an hour is paid whether the GPU is
- * busy or not. The cost stays null if the machine has no price, or if no token is made. */
+/* Fill in the cost of output tokens: the price of a GPU hour over the tokens made in it, busy or not. It
+ * stays null without a price, or if no token is made. */
 void price_write(const struct profile *machine, struct result *result);
 
 /* Which notes hold for a run (predict/result/notes.def has their words). */
 
-/* What the machine lacks of what the setup asks for. The run goes on as an engine would: with
- * products in another type, or beyond one machine. */
+/* What the machine lacks of what the setup asks for, with which the run goes on as an engine would. */
 void outcome_note_machine(const struct setup *setup, struct result *result);
 
 /* What may be wrong with the model: its class has no row, its files count other parameters. */

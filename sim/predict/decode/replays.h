@@ -32,8 +32,7 @@ void replays_seal(struct replays *replays);
 /* The work of all groups that are not sealed, in units of a meter (decode/replay/replay.h). */
 uint64_t replays_work(const struct replays *replays);
 
-/* The ledger, made now if it does not exist yet; NULL on failure. The caller gives `*entry` back
- * with shared_release(). */
+/* The ledger, made if it does not exist; NULL on failure. shared_release() gives `*entry` back. */
 const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why);

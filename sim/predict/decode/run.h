@@ -27,9 +27,8 @@ bool run_plan(const struct setup *setup, const struct run_context *context, stru
 bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why);
 
 /* A run that was planned, replayed and timed, and can be timed again. A setup that does not fit in memory is
- * a result (status out-of-memory, with a message), not an error. The result is the same for any number
- * of threads. The run holds up to four values of `context->shared` meanwhile. `setup` and `context`
- * outlive it; the caller releases the result. On failure returns NULL, and there is no result. */
+ * a result, not an error. The run holds up to four values of `context->shared`. `setup` and `context` outlive
+ * it; the caller releases the result. NULL on failure, without a result. */
 struct run;
 struct run *run_open(const struct setup *setup, const struct run_context *context,
                      struct result *result, struct error *why);
@@ -39,9 +38,8 @@ void run_close(struct run *run); /* NULL is fine */
 bool run_growth(const struct setup *setup, const struct run_context *context, struct result *result,
                 struct error *why);
 
-/* Time the run again. `setup` may differ from the original only in the figures of its machine. Plan
- * and replay stay, and only times and hits are written. The run must fit in memory. Several threads
- * may call this at once. */
+/* Time the run, which fits in memory, again with other figures of its machine. Plan and replay stay, only
+ * times and hits are written. Several threads may call this at once. */
 bool run_again(const struct run *run, const struct setup *setup, struct result *result,
                struct error *why);
 

@@ -15,8 +15,7 @@ struct result;
 /* What a cell holds. All but a single value are JSON texts in the database. */
 enum column_holds { HOLDS_VALUE, HOLDS_ITEMS, HOLDS_BAND, HOLDS_NOTES };
 
-/* The error band of a figure. All are banded if decode steps were run; of a server only those that are
- * more than BANDED_STEPS. */
+/* The error band of a figure: all have one of decode steps; of a server those after BANDED_STEPS. */
 enum column_band { BANDED_NOT, BANDED_STEPS, BANDED_RATE, BANDED_TTFT, BANDED_TPOT };
 enum { COLUMN_BANDS = BANDED_TPOT - BANDED_RATE + 1 };
 
@@ -57,8 +56,7 @@ extern const uint32_t column_count;
 /* No more columns, columns with ranges, and figures of replications than these: raise it. */
 enum { COLUMNS_MOST = 256, RANGES_MOST = 16, DRAWN_MOST = 32 };
 
-/* The column of this name, and the one that readers ask for by this label; NULL if there is none. And the
- * name that is nearest to a text, for a message; or NULL. */
+/* The column of this name, or of this label; NULL: none. And the name nearest to a text, or NULL. */
 const struct column *column_find(const char *name);
 const struct column *column_labelled(const char *label);
 const char *column_nearest(const char *text);

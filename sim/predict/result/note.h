@@ -81,6 +81,5 @@ const char *note_write(const json_t *least, const json_t *most, char *text, size
 /* Write the list as far as whole notes have room in `size` bytes. */
 void notes_write_json(const json_t *notes, char *text, size_t size);
 
-/* Read a list that notes_write_json() wrote; notes of another version are left out. False for anything
- * else. The caller owns `notes`. */
+/* Read a list of notes_write_json() into `notes`, the caller's; unknown notes are left out. */
 bool notes_read_json(json_t *array, json_t **notes);

@@ -1,7 +1,5 @@
-/* The result of one run: a cell for each stored column (column.h), and the detail tables.
- *
- * A study hands it to the store, and the command line prints it. A cell that was not set is null:
- * it does not apply, or is not modelled. */
+/* The result of one run: a cell for each stored column (column.h), null if it does not apply, and detail
+ * tables. */
 #pragma once
 
 #include "core/error.h"
@@ -171,8 +169,7 @@ double result_number_with(const struct result *result, const struct column *colu
 /* The longest item of parts_us or stalls_us, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, const struct column *column);
 
-/* Take over a note, and add its words to the message; of a run that did not fail. Past NOTES_MOST it is left
- * out of the list. */
+/* Take over a note, and add its words to the message of a run that did not fail. NOTES_MOST are kept. */
 void result_note(struct result *result, json_t *note);
 
 /* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB". Returns `text`. */
@@ -203,11 +200,9 @@ bool result_text(struct result *result, const struct column *column, const char 
 const char *cell_text(const struct result *result, const struct column *column,
                       char buffer[CELL_SIZE]);
 
-/* Read the text of items, a band or notes back. Returns false for any other text, which only a damaged
- * database can hold. `names` has room for RESULT_MOST_ITEMS and holds the items' names. */
+/* Read the text of items (into `names` [RESULT_MOST_ITEMS]), a band or notes; false for any other. */
 bool cell_parse(struct result *result, const struct column *column, const char *text,
                 char (*names)[RESULT_NAME]);
 
-/* Convert a double in units of `scale` ns (1e3: microseconds) back to nanoseconds: exact below 2^51
- * of them, which is 26 days. Returns false past 64 bits. */
+/* A double in units of `scale` ns back to nanoseconds, exact below 2^51 of them. False past 64 bits. */
 bool cell_read_ns(double value, double scale, int64_t *ns);

@@ -13,10 +13,9 @@
 
 enum { SHOWN_TEXT = 96 };
 
-/* Write a value of this unit with its range; `low` and `high` NaN: without. UNIT_COUNT has three digits.
- * UNIT_SHARE is a percentage under a title with %, "94.3". UNIT_US is read as milliseconds with three digits.
- * UNIT_BYTES of 0 is nothing. `decimals`: digits after the point of a time, so that a column's figures add
- * up; 0: three digits in all. Returns `text`, or NULL if there is nothing to show, as of NaN. */
+/* Write a value of this unit with its range (NaN: none). UNIT_COUNT has three digits, UNIT_SHARE is a
+ * percentage, "94.3", UNIT_US is read as milliseconds, UNIT_BYTES of 0 is nothing. `decimals`: of a time, so
+ * that figures add up; 0: three digits. Returns `text`, or NULL if there is nothing to show, as of NaN. */
 const char *shown_value(enum unit unit, int decimals, double value, double low, double high,
                         char text[SHOWN_TEXT]);
 
@@ -26,8 +25,7 @@ const char *shown_mean(enum unit unit, double mean, double half, char text[SHOWN
 /* The text of a figure and the ends of its range; NULL without a range, or if it is left out. */
 const char *range_format(double value, double low, double high, char text[SHOWN_TEXT]);
 
-/* The text of a figure without a range: three digits and no exponent, because predictions that were checked
- * are off by percents. A number that they would show as 0 has four places after the point. */
+/* A figure without a range: three digits, no exponent; what they would show as 0 has four decimals. */
 const char *range_single(double value, char *text, size_t size);
 
 /* ---- for sentences: texts that last as long as the expression in which they are made ---- */

@@ -32,8 +32,7 @@ enum tie {
     TIE_ROUGH, /* capacities of brief runs (study/plan/planning.h) */
 };
 
-/* A figure of a run and what is unknown about it: all that a comparison needs of its result, so
- * that tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
+/* A figure of a run and what is unknown about it, in its column's unit (NaN: none): all that is compared. */
 struct tie_figure {
     double value;
     double least, most; /* by its band, or else over families */
@@ -47,9 +46,8 @@ struct tie_figure {
 /* The figure of a column that is a number. Cannot fail. */
 void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out);
 
-/* Why two figures of one column tie; TIE_NONE: they differ, and the larger figure is larger.
- * Figures that are not timed are near only if they are equal. If neither run has the figure they
- * are near, too; if only one has it, they differ. */
+/* Why two figures of one column tie; TIE_NONE: the larger one is larger. Figures that are not timed are near
+ * only if equal. If neither run has the figure they are near, too; if only one has, they differ. */
 enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b);
 
 /* The same for a column of two results. */
@@ -58,8 +56,7 @@ enum tie result_tie(const struct result *a, const struct result *b, const struct
 /* A figure with one family's demands; of a run whose hits need no trace, its only figure. */
 double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 
-/* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
- * "their order changes between recordings"; "" for TIE_NONE. */
+/* Why, to follow a colon: "at most 2 % apart", "their error bands overlap"; "" for TIE_NONE. */
 const char *tie_reason(enum tie tie);
 
 /* Where an error band puts a figure.
@@ -69,20 +66,16 @@ const char *tie_reason(enum tie tie);
  * prediction, and so a time or a cost between 1/1.25 and 1/0.8 of it. A server's TTFT, TPOT and
  * tokens a second have bands of their own, of means and medians. */
 
-/* The band of a figure of this run, as shares of the rate; NULL: the figure is not a time, a rate
- * or a cost of tokens, or no band stands. It belongs to the result. */
+/* The band of a figure of this run, as shares of the rate; NULL: none. It belongs to the result. */
 const double *band_of(const struct result *result, const struct column *column);
 
-/* The ends between which its band puts a figure of this run, in the figure's unit. False: it has no
- * band, and they stay as they are. */
+/* The ends between which its band puts a figure, in its unit. False: no band, and they stay as they are. */
 bool band_ends(const struct result *result, const struct column *column, double *least,
                double *most);
 
-/* A figure of this run between these ends: the predicted one, or the middle where a run of one's own puts
- * both ends on one side of it. */
+/* The predicted figure, or the middle if a run of one's own puts both ends on one side of it. */
 double band_middle(double predicted, double least, double most);
 
-/* How far a result may be off: "8 of 10 such servers had TTFT -28 … +38 %, TPOT -13 … +15 % off this (153
- * figures of 9 sources)"; "the error is unknown" if nothing of the kind was measured. */
+/* How far a result may be off: "8 of 10 such servers had TTFT -28 … +38 % ... off this"; or "unknown". */
 enum { ERROR_WORDS = 256 };
 void error_words(const struct result *result, char text[ERROR_WORDS]);

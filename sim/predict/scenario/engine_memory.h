@@ -32,22 +32,19 @@ struct engine_memory {
     double pool;  /* bytes of KV, of one GPU */
 };
 
-/* The memory of one GPU of a server that has a `engine`. Fails if the
- * profile lacks a figure that the engine's sampler depends on. */
+/* The memory of one GPU of a server with an `engine`. Fails if a figure that the sampler needs is missing. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
 
-/* Bytes of one GPU as the engine's log states them: of what it loads, weights with their padding and tables of
- * positions; and of KV, beside the tokens of a pool that the scenario states: of the larger pool, if there are
- * several. */
+/* Bytes of one GPU as the engine's log states them: of what it loads, with padding and tables of positions;
+ * and of KV, of the larger pool if there are several. */
 double engine_loaded_bytes(const struct point *point);
 double engine_logged_kv(const struct point *point);
 
 /* How the engine of a server that has one divides its pool (kv_pools.h). */
 struct kv_limits engine_kv_limits(const struct point *point);
 
-/* Write it into the point's setup, for all that plans memory. Nothing to write where there is no such
- * engine. A pool that the scenario states has the bytes that its engine means by so many tokens; one in
- * blocks or bytes becomes the tokens that it logs for it, with or without an engine. */
+/* Write it into the point's setup, for all that plans memory. A stated pool has the bytes that its engine
+ * means by so many tokens; one in blocks or bytes becomes the tokens that it logs for it. */
 bool engine_memory_set(struct point *point, struct error *why);
 
 /* Does all that a row of an engine's rules states hold of the setup? And does it name the model's class? */

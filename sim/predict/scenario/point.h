@@ -1,7 +1,5 @@
-/* A resolved point of a scenario: the input of a run.
- *
- * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
- * text and the error band are for the result, not for the computation. */
+/* A resolved point of a scenario: the input of a run. Every run needs the setup, a server the workload as
+ * well. The canonical text and the error band are for the result. */
 #pragma once
 
 #include "decode/error_band.h"
@@ -32,8 +30,7 @@ struct point {
     uint64_t asked; /* the run only answers this question (stream_question_hash()); 0: none */
     struct sources *sources; /* a reference; NULL: none */
 
-    /* Owned references; the setup's own trace is the first of them. The answer to the point is made
-     * of a run with each. */
+    /* Owned references, with each of which the point is answered; the first is the setup's own trace. */
     struct point_family families[POINT_MOST_FAMILIES];
     uint32_t family_count; /* 0: there is one trace, the setup's, or none */
 
@@ -58,9 +55,8 @@ bool point_is_ensemble(const struct point *point);
 /* The number of views of the point: its families, or 1. */
 uint32_t point_views(const struct point *point);
 
-/* A view of the point with the trace of one family, and its draw of the heads' importance; of a point without
- * families, of the point as it is. It has references to its traces and cohorts of its own, and borrows the
- * rest. The caller calls point_view_release() after success. */
+/* A view of the point with a family's trace and draw of importances, or as it is without families. It borrows
+ * all but its traces and cohorts. The caller calls point_view_release() after success. */
 bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);
 void point_view_release(struct point *view);
 
@@ -70,9 +66,8 @@ bool point_view_reseed(struct point *view, uint64_t seed, struct error *why);
 /* Does the point simulate a server, rather than steps of one batch? */
 bool point_serves(const struct point *point);
 
-/* Servers that run alone, each behind the router: the replicas, and data-parallel ranks that share
- * nothing. Ranks that share experts are one server, which computes several passes in a step; so are
- * the stages of a pipeline (model/sharding.h). */
+/* Servers that run alone behind the router: replicas, and data-parallel ranks that share nothing. Ranks that
+ * share experts are one, with several passes in a step, and so are a pipeline's stages. */
 uint64_t point_servers(const struct point *point);
 
 /* Most tokens of a request that a server takes: as stated; an engine takes no made-up one beyond the length on
@@ -82,13 +77,11 @@ uint64_t point_taken_tokens(const struct point *point);
 /* GPUs of a machine: as its profile says, else as machines are sold. */
 uint64_t point_machine_gpus(const struct point *point);
 
-/* Servers among which a machine's memory and disks are divided: as many as run on one machine, or of what
- * is stated for a replica its ranks that share nothing. */
+/* Servers of one machine, which divide its memory and disks; of what is `stated` for a replica, its ranks. */
 uint64_t point_sharers(const struct point *point, bool stated);
 
-/* The share of host memory that a server may have: of what is stated, the part of each of its ranks that
- * share nothing; else its part of POINT_HOST_PERCENT of the machine's, as the operating system and the
- * engine's processes need the rest. (Assumed.) */
+/* The share of host memory that a server may have, of what is stated or of its part of POINT_HOST_PERCENT of
+ * the machine's: the operating system and the engine's processes need the rest. (Assumed.) */
 #define POINT_HOST_PERCENT 90
 double point_host_share(const struct point *point);
 
@@ -112,14 +105,12 @@ void point_error_class(const struct point *point, enum band_load load, char out[
 /* Read the bands of a resolved point into it. Fails if their file is invalid. */
 bool resolve_bands(struct point *out, struct error *why);
 
-/* The identity of a point: hashes of everything that decides its result. Equal identities mean equal
- * results, so a run that is stored under its identity is read back instead of run again. Finding the
- * identity replays nothing. */
+/* The identity of a point: hashes of everything that decides its result, so that a stored run is read back.
+ * Finding it replays nothing. */
 
-/* 16 hex digits each. `scenario` is of the resolved text, `model` of the sizes that a GPU computes
- * with, `profile` of the machine's curves. `trace` is "" if no recording is replayed, `requests` if
- * no server is asked about. No file name is hashed, except where the scenario's text names one.
- * `run` covers all of them and the program (core/version.h). */
+/* 16 hex digits each: of the resolved text, the sizes that a GPU computes with, the machine's curves, a
+ * recording (or ""), requests (or ""), and `run` of all of them and the program (core/version.h). No file
+ * name is hashed, except where the scenario's text names one. */
 struct run_hashes {
     char run[17], scenario[17], model[17], profile[17], trace[17], requests[17];
 };

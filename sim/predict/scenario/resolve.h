@@ -6,9 +6,8 @@
 #define CONTEXTS_LONGEST ((uint64_t)1 << 32)
 #define CONTEXTS_MOST_BATCH ((uint64_t)1 << 20)
 
-/* Resolve `scenario`, whose `hardware` is a map; its sweep is ignored. Files are read through its
- * sources, which are not NULL; `out` gets a reference to them. The caller releases `out` with
- * point_release(); after a failure there is nothing to release. */
+/* Resolve `scenario`, whose `hardware` is a map; its sweep is ignored. Files are read through its sources, to
+ * which `out` gets a reference. The caller releases `out` after success. */
 bool resolve_point(const struct scenario *scenario, struct point *out, struct error *why);
 
 /* Read with which keys the model is loaded, and how GPUs share it. */
@@ -33,8 +32,7 @@ bool contexts_put(struct node *root, const struct setup *setup, struct error *wh
 /* The keys of a server, and its requests through `out->sources`. Without a workload they are an error. */
 bool resolve_workload(const struct scenario *scenario, struct point *out, struct error *why);
 
-/* What the engine adds to a step, and its memory; and the limits of a step and `hbm_usable` where the
- * scenario leaves them open. Call it when the machine is known. */
+/* The engine's part of a step, its memory, and limits that the scenario leaves open, on a known machine. */
 bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why);
 
 /* If the scenario has a workload, set the context that stands for its requests: the mean number of
@@ -64,16 +62,13 @@ bool resolve_trace(const struct scenario *scenario, struct point *point, struct 
 /* Set `trace_basis` and `trace_is_model` from the setup's traces. */
 void resolve_trace_source(struct setup *out);
 
-/* Does the trace named by the scalar `node` exist? Paths and assumed traces are accepted unchecked.
- * */
+/* Does the trace named by the scalar `node` exist? Paths and assumed traces pass unchecked. */
 bool resolve_trace_named(const struct node *node, struct error *why);
 
-/* Write the canonical name (core/named.h) of the trace or profile that `name` means into `out`.
- * Returns false for an assumed trace, for a path, and for a name that means none. */
+/* Write the canonical name of the trace or profile that `name` means; false for a path, and for none. */
 bool resolve_trace_canonical(const char *name, char *out, size_t size);
 
-/* Does the result depend on the seed? It does if a trace is generated or assumed with a spread, if
- * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
+/* Does the result depend on the seed: a generated trace, a spread, a policy's lots, drawn arrivals? */
 bool resolve_hangs_on_seed(const struct point *point);
 
 /* The families of recordings that `trace: ensemble` stands for.
@@ -93,8 +88,7 @@ struct ensemble_family {
 enum { ENSEMBLE_FAMILIES = 3 };
 extern const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES];
 
-/* Do all recordings have the steps that the setup asks for, and do their rows keep what its heads
- * want, for a server at its shortest prompt, too? If not, `why` says what is missing. */
+/* Do all recordings have the steps and rows that the setup, of a server at its shortest prompt, asks for? */
 bool ensemble_suffices(const struct point *point, struct error *why);
 
 /* "recordings of three small models (SmolLM2-135M, ...) carried to 131072 tokens". */

@@ -32,18 +32,15 @@ struct scenario {
     struct sources *sources;
 };
 
-/* Merge the files and then the overrides ("key=value"). Checks every key, and every name that is
- * swept. At least one file or override is needed. */
+/* Merge the files and then the overrides ("key=value"), one at least. Checks every key and swept name. */
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
 
-/* A scenario of one point: what `from` says without its sweep, with the same sources. On failure
- * `out` can be released like any other. */
+/* A scenario of one point: `from` without its sweep, with its sources. Released on failure, too. */
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
 
-/* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files
- * with the same contents would be. */
+/* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files would be. */
 bool scenario_init(struct scenario *out, struct error *why);
 bool scenario_set(struct scenario *scenario, const struct node *map, struct error *why);
 
@@ -51,13 +48,11 @@ bool scenario_set(struct scenario *scenario, const struct node *map, struct erro
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
                     struct error *why);
 
-/* Add a point, if nothing is swept: `map` and `values` (NULL: none) are laid over the rest. The first
- * call turns the scenario into a list of such points. */
+/* Add a point, if nothing is swept: `map` and `values` (or NULL) over the rest. The first makes it a list. */
 bool scenario_add_case(struct scenario *scenario, const struct node *map,
                        const struct scenario_values *values, struct error *why);
 
-/* A server's file states the pool of KV, and `setting` has all else that it says: points that differ in what
- * the pool depends on have a computed one. */
+/* A file states the pool of KV, and `setting` all else: other points have a computed pool. */
 bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,
                          struct error *why);
 /* Its keys, without their parts; NULL behind the last. */
@@ -80,8 +75,7 @@ bool scenario_serves(const struct scenario *scenario);
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why);
 
-/* Of an override's key with `*length` characters: "config." for "model.KEY", and `*length` without
- * its first word; "" and the whole key for another. */
+/* Of an override's key of `*length`: "config." for "model.KEY", without its first word; else "". */
 const char *scenario_config_prefix(const char *override, int *length);
 
 /* Give names in a value of the key `path` ("hardware.link"), or in a list or map of them, their canonical

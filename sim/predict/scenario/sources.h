@@ -1,8 +1,5 @@
-/* What the points of one command share: files that are read once, traces that are opened once,
- * requests that are parsed once.
- *
- * A scenario holds a reference, and so does each point made from it, because points use the
- * requests and the traces. The last release frees everything. Safe to use from several threads. */
+/* What the points of one command share: files, traces and requests that are read once. A scenario and its
+ * points hold references; the last release frees everything. Safe from several threads. */
 #pragma once
 
 #include "core/files.h"
@@ -35,19 +32,15 @@ struct files *sources_files(struct sources *sources);
 /* Made before points are. `sources` must not be NULL. */
 struct sources_pool *sources_pool(struct sources *sources);
 
-/* From now on reading any trace stops once `*stop` is raised, also of traces opened later. NULL:
- * nothing stops it. Must not be called while a thread reads. `sources` NULL is fine. */
+/* From now on reading any trace stops once `*stop` is raised (NULL: never). Not while a thread reads. */
 void sources_watch(struct sources *sources, const struct stop_flag *stop);
 
-/* The recording at `path`, opened if it is not open yet. The caller closes it with trace_close().
- * `sources` may be NULL: nothing is shared. */
+/* The recording at `path`, opened once. The caller calls trace_close(). `sources` NULL: nothing is shared. */
 struct trace *sources_recording(struct sources *sources, const char *path, struct error *why);
 
-/* Take over the generated trace `fresh`. Returns it, or an equal trace that exists already. The
- * caller closes the returned trace. Returns NULL on failure; `fresh` is closed then. */
+/* Take over the generated `fresh`: it, or an equal trace, which the caller closes. NULL on failure. */
 struct trace *sources_generated(struct sources *sources, struct trace *fresh, struct error *why);
 
-/* The requests of the file at `path`, or those that a name of synthetic.h asks for, if they are not there
- * yet. Owned by `sources`, which must not be NULL. NULL on failure; for `options` see requests_read(). */
+/* The requests of the file at `path`, or made up, read once and owned by `sources` (not NULL); or NULL. */
 const struct requests *sources_requests(struct sources *sources, const char *path,
                                         const struct requests_options *options, struct error *why);

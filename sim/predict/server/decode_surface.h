@@ -37,9 +37,8 @@ struct decode_step {
 
 struct decode_surface;
 
-/* Create a surface for a machine whose link has `link_share` of its bandwidth. `point` is the
- * server's; `point` and `context` must outlive the surface. Memory is not checked: the server does
- * that. Returns NULL on failure, for example if the system cannot run at any context. */
+/* Create a surface for a machine whose link has `link_share` of its bandwidth. `point` and `context` outlive
+ * it. Memory is not checked. NULL, for example, if the system cannot run at any context. */
 struct decode_surface *decode_surface_create(const struct point *point,
                                              const struct decode_range *range, double link_share,
                                              const struct run_context *context, struct error *why);

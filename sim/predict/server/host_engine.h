@@ -24,8 +24,7 @@ double host_engine_takes(const struct host_engine *engine, const struct model *m
 /* "GiB pinned", "GiB of /dev/shm" without the number. */
 const char *host_engine_where(const struct host_engine *engine);
 
-/* Bytes of host memory that each server of a point may have, as stated or its part of the machine's
- * (point_host_share()); and that a server has whose batch only decodes. */
+/* Bytes of host memory that each server may have, stated or its part; and one whose batch only decodes. */
 double host_part(const struct point *point);
 
 /* What sizes a server's host memory is; NULL: its preset types no size. */

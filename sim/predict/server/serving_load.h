@@ -16,13 +16,11 @@ void serving_write_steady(const struct requests *requests, const struct served *
                           const struct serving_window *window, uint64_t counted,
                           struct result *result);
 
-/* Does the queue of a stream grow that ended at `end_ns`? Not of clients, who wait for their answers.
- * Returns false if memory runs out. */
+/* Does the queue of a stream grow that ended at `end_ns`? Not of clients, who wait. False: out of memory. */
 bool serving_stream_grows(const struct point *point, const struct requests *requests,
                           const struct served *all, int64_t end_ns, bool *grows, struct error *why);
 
-/* Of the sessions of a stream that had begun at a time: the turns that had not ended, and their variance by which
- * sessions are under way. */
+/* Of a stream's sessions under way: turns that had not ended, and their variance. */
 struct turns_left {
     double turns, variance;
 };
@@ -47,8 +45,7 @@ bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns);
 /* The load whose error bands a result has. */
 enum band_load serving_band_load(const struct result *result);
 
-/* Are the run's sessions too few to bring the rate that was asked for, and are they served? Then it
- * is unknown whether the queue grows at that rate. */
+/* Are the run's sessions too few for the rate that was asked for, and served? Then growth is unknown. */
 bool serving_sessions_lack(const struct result *result);
 
 /* Is a server asked for more than it can answer?

@@ -7,8 +7,7 @@
 #include "server/prefix/prefix_replay.h"
 #include "server/workload.h"
 
-/* Replay the requests of `point`'s workload through one cache per server. What tiers below the GPU find has
- * its worth (below). */
+/* Replay the workload's requests through one cache per server, with the worth (below) of what is found. */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
                     const struct requests *requests, const struct router *router,
                     const struct run_context *context, struct prefix_totals *totals,

@@ -1,5 +1,4 @@
-/* A server's requests, the prefixes that were found in them, and what they took, as columns of a result,
- * notes, and detail: a row for each request, for the times it waited, and for the servers over time. */
+/* A server's requests, prefixes found in them, and times, as columns of a result, notes and detail. */
 #pragma once
 
 #include "predict/result/result.h"
@@ -28,8 +27,7 @@ struct serving_window {
     bool brief;                     /* only a question is answered: how many come is hardly known */
 };
 
-/* Does a stream bring the rate that was asked for, but for chance? Then a server that keeps up ends as many,
- * and how many its run drew is no property of it. */
+/* Does a stream bring the rate asked for, but for chance? Then one that keeps up ends as many. */
 bool serving_as_asked(const struct serving_window *window);
 
 static inline bool serving_counts(const struct serving_window *window, size_t index,

@@ -39,8 +39,7 @@ struct step_clock step_cost_clock(struct step_cost *cost);
 struct step_about {
     struct trust trust;        /* the worst */
     double basis[BASIS_COUNT]; /* shares of their time; all 0 if there was no step */
-    /* The share of the KV in HBM, of a system that offloads under pressure only: the mean over the time of
-     * decode steps; 0 if there was none. */
+    /* The share of the KV in HBM, if offloaded under pressure only: the mean over decode time; or 0. */
     double resident_share;
     bool asks_trace; /* hits depend on the trace */
 };

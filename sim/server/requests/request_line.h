@@ -27,7 +27,6 @@ struct request_line {
 bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,
                         const struct csv_reader *reader, struct error *why);
 
-/* Check a line against the requests before it and append it. `*origin_s` is the arrival of the
- * first request, NAN before there is one. */
+/* Check a line against those before it and append it. `*origin_s`: the first arrival, or NAN. */
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why);

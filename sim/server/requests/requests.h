@@ -47,8 +47,7 @@ static inline uint64_t request_kept_tokens(const struct request *request)
     return (uint64_t)request->prompt + request->output - 1;
 }
 
-/* Chunks of all prompts, as the file hashes them, with and without numbers; and those of them that
- * an earlier prompt had, which a cache that keeps everything finds. */
+/* Chunks of all prompts, as the file hashes them, and those that an earlier prompt had. */
 struct requests_hashed {
     uint64_t all, hits;
     uint64_t full, full_hits; /* those as long as a whole chunk */
@@ -113,15 +112,13 @@ struct requests_options {
 };
 
 /* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the previous
- * request, has no tokens, or contradicts the hashes of earlier lines. The hash of a prompt's last, shorter
- * chunk may be absent: that chunk then equals no other. The first fault makes the call fail. The caller calls
- * requests_release() after success; on failure `out` is empty. */
+ * one, has no tokens, or contradicts earlier hashes; that of a last, shorter chunk may be absent. The caller
+ * calls requests_release() after success; on failure `out` is empty. */
 bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
                    struct error *why);
 void requests_release(struct requests *requests);
 
-/* Multiply all times between arrivals by `scale` (2: half the rate). Fails and changes nothing if
- * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
+/* Multiply all times between arrivals by `scale`. Fails, changing nothing, past REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
 /* As many requests like these take all the memory that a list may have. */
@@ -156,11 +153,9 @@ size_t requests_sessions(const struct requests *requests);
  * frees them; NULL if memory runs out. */
 double *arrivals_gaps(size_t count, double shape, uint64_t seed, struct error *why);
 
-/* Draw new arrival times; the order of requests stays. The gaps are arrivals_gaps(),
- * scaled, as vLLM's benchmark scales them, so that their mean is exactly 1 / `rate` seconds: one
- * draw of few requests would be some 10 % off. If requests are turns of sessions, only the first
- * turns are drawn, so that all turns together come at `rate`; later ones get the time of the first,
- * and arrive when the server has answered the turn before. The first request arrives at 0. Fails if
+/* Draw new arrival times; the order of requests stays. The gaps are arrivals_gaps(), scaled, as vLLM's
+ * benchmark does, so that their mean is exactly 1 / `rate` s. Of sessions the first turns are drawn, so that
+ * all turns together come at `rate`; later ones arrive when the server has answered the turn before. Fails if
  * the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why);

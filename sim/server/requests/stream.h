@@ -53,9 +53,8 @@ double stream_session_ns(const struct requests *requests, double answer_ns);
 /* How many requests of a list like `sample` lie before 0, those of sessions under way among them. */
 uint64_t stream_past(const struct requests *sample, const struct stream_options *options);
 
-/* Give the requests their arrivals: those before 0 have negative ones. Of sessions under way, the
- * next turn has an arrival of its own. `requests` has more requests than stream_past() says. The
- * caller releases `out`, on failure too. */
+/* Give the requests arrivals: negative ones before 0, and of sessions under way the next turn's own.
+ * `requests` has more of them than stream_past(). The caller releases `out`, on failure too. */
 bool stream_lay(struct requests *requests, const struct stream_options *options,
                 struct request_stream *out, struct error *why);
 void stream_release(struct request_stream *stream);

@@ -42,8 +42,7 @@ bool synthetic_says(const char *name, const char *key);
 /* The same name without what it states of this key; without `requests` it is a stream. `out` holds `name`. */
 void synthetic_without(const char *name, const char *key, char *out);
 
-/* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
- * no place. The caller calls requests_release() after success; on failure `out` is empty. */
+/* Make the requests of `name` from options->seed. The caller calls requests_release() after success. */
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
                     struct error *why);
 

@@ -57,13 +57,11 @@ void ablation_release(struct ablation *ablation);
 /* The result of a set that rows refer to, which must have been run. */
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set);
 
-/* Nanoseconds that the row's mechanism saves (for the whole: all of them), negative if it costs
- * time, and the factor by which it speeds a step up. Returns false if a step has no time. */
+/* Nanoseconds that the row's mechanism saves (the whole: all), and the factor. False: a step has no time. */
 bool ablation_saves(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns,
                     double *times);
 
-/* The least and the most that it saves with any family of recordings, in nanoseconds. Returns false
- * if neither run has families, or if a family has no step. */
+/* The least and the most, in ns, that it saves with any family of recordings. False: there are none. */
 bool ablation_range(const struct ablation *ablation, const struct ablation_row *row, double *least,
                     double *most);
 

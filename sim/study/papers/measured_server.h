@@ -36,8 +36,7 @@ struct measured {
     bool ramps;                     /* the rate rises or falls */
 };
 
-/* Read the file at `path`. Errors: another kind of file, several runs, no figure that a run
- * predicts, or a figure that cannot have been measured. */
+/* Read a benchmark's file. Errors: another kind, several runs, no figure of a run, or an impossible one. */
 bool measured_read(const char *path, struct measured *out, struct error *why);
 
 /* A run's prediction of a figure; NAN if it has none. */
@@ -45,13 +44,11 @@ double measured_predicted(const struct result *result, const struct measured_fig
 
 /* ---- does a measurement match a run? ---- */
 
-/* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? The gaps are random, so
- * the rate of N requests deviates by about 1 / sqrt(N) of itself, as their mean length does. Twice that is
- * allowed, plus 5 %, and three quarters at most. */
+/* Can `requests` that arrived at `rate_in` per second have been sent at rate `asked`? Random gaps let the
+ * rate deviate by about 1 / sqrt(requests): twice that is allowed, plus 5 %, and three quarters at most. */
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
 
-/* The number at `key`; NAN if it is absent or null. A damaged file, or one in other units, is an error
- * about `path`: a value that is not a number, is negative, is above 10^12 (of ms: 31 years), or is
- * between 0 and 10^-6 (of ms: a nanosecond). */
+/* The number at `key`; NAN if absent or null. Not a number, negative, above 10^12 (of ms: 31 years), or
+ * between 0 and 10^-6 (a nanosecond) is an error about `path`. */
 bool measured_number(const json_t *object, const char *key, const char *path, double *out,
                      struct error *why);

@@ -68,9 +68,8 @@ struct validation {
 bool validation_has(const struct validation *validation, int id);
 bool validation_ran(const struct validation *validation, int id);
 
-/* The shape of a run: the model's heads at the least multiple of the recorded context that has
- * `context` tokens. Fails for a trace of clusters, a trace that is too short, a model with latent
- * KV, or a profile that lacks a curve. The harness itself refuses what it cannot run. */
+/* The shape of a run: the model's heads at the least multiple of the recorded context with `context` tokens.
+ * Fails for clusters, too short a trace, latent KV, or a missing curve. */
 bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, enum miniature_site site, uint64_t context,
                       struct miniature *out, struct error *why);
@@ -79,8 +78,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
 char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
                       struct error *why);
 
-/* Read the harness's output (`lines`), predict, and judge. Fails if a line is missing or unknown,
- * or if the harness counted other hits than a replay. */
+/* Read the harness's output (`lines`), predict, and judge. Fails if a line is missing, or hits differ. */
 bool validation_judge(const struct miniature *shape, const struct trace *trace,
                       const struct profile *profile, const char *lines, struct validation *out,
                       struct error *why);

@@ -14,8 +14,7 @@
 struct explain_figure {
     enum curve_id curve;
     enum basis basis;
-    /* Change of the time if the figure is 10 % better: -0.03 is -3 %; at most 0, and of a server no
-     * more than `worse`, the change if it is 10 % worse. */
+    /* Change of the time if the figure is 10 % better, at most 0 (-0.03: -3 %), and if 10 % worse. */
     double better, worse;
     bool is_more; /* larger is better */
 };
@@ -36,9 +35,8 @@ struct explanation {
     uint32_t count;
 };
 
-/* Explain the `result` of the point, which stays as long as `out`; NULL, or one that lacks the detail of a
- * server's requests: the point is run first. A run that does not fit has no times, nor has a server
- * without a clock. The caller releases `out`. */
+/* Explain the `result` of the point, which outlives `out`; without the detail it needs, the point is run
+ * first. What does not fit, or has no clock, has no times. The caller releases `out`. */
 bool explain_run(const struct point *point, const struct run_context *context,
                  const struct result *result, struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);

@@ -1,8 +1,5 @@
-/* Miss curves: the misses of a policy at each of several cache sizes.
- *
- * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
- * misses of one head, of a layer, or of all heads, over all sequences: those of replays of all sizes
- * (decode/replay/replay.h) in one read of the trace. The result is the same for any number of threads. */
+/* Miss curves: the misses of a policy at each of several sizes of every head's cache, of one head, of a
+ * layer, or of all, over all sequences, in one read of the trace, for any number of threads. */
 #pragma once
 
 #include "policy/policy.h"
@@ -38,8 +35,7 @@ static inline uint64_t *miss_curve_group(const struct miss_curve *curve, uint32_
     return curve->misses + (size_t)group * curve->count;
 }
 
-/* The curves of a trace, or of a stream of ids, on `threads` threads (0: one per processor). The
- * caller zeroes `curve` before, and releases it, also after a failure. */
+/* The curves of a trace, or of a stream of ids. `curve` is zeroed, and released after a failure, too. */
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why);
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,

@@ -29,8 +29,7 @@ double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id i
 /* Hash the ranges that are drawn from, as 16 hex digits. With a run's hash it names a set of draws. */
 void replication_ranges(const struct setup *setup, char ranges[17]);
 
-/* The figure that runs are compared by: the time of a step, or the
- * mean time to first token of a server. NULL if a run has neither. */
+/* The figure that runs are compared by: a step's time, or a server's mean TTFT. NULL: neither. */
 const struct column *replication_main(const struct result *result);
 
 /* answer_run(), with its replications in result->draws. A run without a time has none. `context->threads` is

@@ -25,8 +25,7 @@ struct rounds {
     /* Make the scenario of a value. The caller releases it, on failure too. */
     bool (*set)(uint32_t line, uint32_t value, struct scenario *out, void *context,
                 struct error *why);
-    /* Judge its run; a try that cannot run has a failed result. A callee that keeps the result
-     * replaces it with one made by result_init(). */
+    /* Judge its run, failed if it cannot run. A kept result is replaced by a new one (result_init()). */
     bool (*take)(uint32_t line, uint32_t value, struct result *result, void *context,
                  struct error *why);
     void (*on_round)(uint32_t open,

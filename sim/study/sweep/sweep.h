@@ -1,9 +1,6 @@
-/* A sweep: all points of a scenario, several at once, each stored when done.
- *
- * Worker threads compute the points, and the calling thread delivers them in point order, so output
- * and database are the same for any number of jobs. A run that the store already has is read back.
- * Raising the stop flag ends running replays at their next head. The sweep then drops the points
- * that needed them, keeps what is stored, and fails with ERROR_INTERRUPTED. */
+/* A sweep: all points of a scenario, several at once, each stored when done and delivered in point order by
+ * the calling thread: output and database are the same for any number of jobs. What is stored is read back.
+ * Raising the stop flag drops unfinished points and fails with ERROR_INTERRUPTED. */
 #pragma once
 
 #include "core/error.h"
@@ -13,8 +10,7 @@
 #include "store/store.h"
 #include "study/sweep/replication.h"
 
-/* The part of a sweep that one of several machines runs: every `count`th point, starting with point
- * `number` (from 1). All points if `count` is 0. */
+/* One machine's part of a sweep: every `count`th point, from `number` (1) on; count 0: all points. */
 struct sweep_shard {
     uint32_t number, count;
 };
@@ -26,14 +22,12 @@ struct sweep_options {
     struct store *store; /* NULL: keep nothing */
     /* Shared with other runs of the same question; with room for sweep_users() threads. */
     const struct run_context *runs;
-    /* Points computed at once. If there are fewer points, their replays share the other threads.
-     * 0: one per processor. */
+    /* Points computed at once (0: one per processor). Replays of fewer points share the other threads. */
     uint32_t jobs;
     struct sweep_shard shard;
     uint32_t replications; /* draws of every run, added to its result; 0: none */
     bool keep_failed;      /* even a scenario's only point may fail; see sweep_run() */
-    /* Called in point order, in the calling thread, with the index of the point. May be NULL. A
-     * callee that keeps the result replaces it with one made by result_init(). */
+    /* Called in point order (or NULL). A callee that keeps the result replaces it by result_init(). */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
     /* First with `done` 0, and now and then; `share` of the time has passed, 0: unknown. */
     void (*on_progress)(uint32_t done, uint32_t points, double share, void *context);
@@ -53,23 +47,20 @@ struct study {
 /* Threads that a context needs for sweeps with `jobs` jobs, with or without replications. */
 uint32_t sweep_users(uint32_t jobs, bool replicated);
 
-/* Run all points. If one of several points cannot run, its result has the status failed and a message; it is
- * not stored, and the others run. A scenario of one point fails with the point's error, unless `keep_failed`
- * is set. The sweep stops if on_result fails, or if a run rests on less than the required basis. A sweep that
- * fails raises the stop flag of its context, which ends all running work. */
+/* Run all points. One of several that cannot run has the status failed and a message, and is not stored. A
+ * scenario of one point fails with the point's error, unless `keep_failed`. The sweep stops if on_result
+ * fails, or if a run rests on less than the required basis, and then ends all running work. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                struct error *why);
 
-/* The same for a study, whose points may all fail, but keep the results: `results` has room for all
- * points, `count` receives their number. */
+/* The same for a study, whose points may all fail: keep the results, in `results` [points]. */
 bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
                 uint32_t *count, struct error *why);
 
 /* Fail if the scenario sweeps a key, as a study has axes of its own. */
 bool sweep_is_one_point(const struct scenario *scenario, struct error *why);
 
-/* Can at least one point be resolved? If not, fail with the error of the first point, which most
- * likely applies to all. */
+/* Can at least one point be resolved? Else fail with the error of the first, most likely that of all. */
 bool sweep_has_point(const struct scenario *scenario, struct error *why);
 
 /* Points that could not run. Commands that print runs as rows print them all, and then fail. */

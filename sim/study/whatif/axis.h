@@ -55,9 +55,8 @@ struct axis_text {
     bool open; /* out: the scenario does not set the key */
 };
 
-/* Plan the scenario's own point. If the point cannot be planned and the scenario does not set an
- * axis' key, the axis' first value is used and the axis is marked `open`. The caller releases
- * `out`, also after a failure. */
+/* Plan the scenario's own point. If it cannot be, and the scenario leaves an axis' key open, that axis' first
+ * value is used, and the axis is marked `open`. The caller releases `out`, also after a failure. */
 bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
                  uint32_t count, const struct run_context *runs, struct planned *out,
                  struct error *why);
@@ -74,8 +73,7 @@ struct axis_base {
     uint32_t points;     /* of a range; 0: the usual number */
 };
 
-/* Read the axis in text[0, length). The caller releases it, also after a failure. An axis of fewer
- * than two values is an error. */
+/* Read the axis, of two values at least, in text[0, length). The caller releases it, also after a failure. */
 bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
                struct error *why);
 void axis_release(struct axis *axis);

@@ -47,8 +47,7 @@ struct whatif {
     int64_t unanswered; /* fewest prompt tokens of unanswered requests at any point */
 };
 
-/* Run a scenario of one point along its axes. Fails if no point can run. The caller releases `out`,
- * also after a failure. */
+/* Run a scenario of one point along its axes; one must run. The caller releases `out` in any case. */
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
                 struct whatif *out, struct error *why);
 void whatif_release(struct whatif *whatif);
@@ -62,9 +61,8 @@ uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point
 /* Set `figure` and `unanswered` from the points. */
 void whatif_judge(struct whatif *whatif);
 
-/* Why a point of a server without objectives must not be compared; NULL if it may. Either its queue
- * grows without bound, so its times and rates hold only for a workload of just this length; or it
- * leaves requests unanswered that other points answer. */
+/* Why a point of a server without objectives must not be compared (NULL: it may): its queue grows, so that
+ * its figures hold for this length only, or it leaves requests unanswered. */
 const char *whatif_objection(const struct whatif *whatif, uint32_t point);
 
 /* The figure of a point; NAN if it has none or there is an objection. */
@@ -73,8 +71,7 @@ double whatif_worth(const struct whatif *whatif, uint32_t point);
 /* Is this key, as a path, an axis? */
 bool whatif_is_axis(const struct whatif *whatif, const char *key);
 
-/* Requests per second that arrive, the same at every point with a time, or stated as the same; NAN if
- * they differ or none arrive. */
+/* Requests that arrive per second at every point with a time; NAN: they differ, or none arrive. */
 double whatif_arrivals(const struct whatif *whatif);
 
 /* The conclusions. Fields are points, or WHATIF_NONE. */
@@ -89,8 +86,7 @@ struct whatif_findings {
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
 
-/* Does a point tie with the best one in the study's figure (predict/result/tie.h)? A point without the
- * figure, or with an objection, ties with none. */
+/* Does a point tie with the best one in the study's figure (predict/result/tie.h)? Not without one. */
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
 
@@ -101,11 +97,9 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
  * knee is the size whose misses lie furthest below it. It is a corner of the curve's convex hull
  * and does not move when either axis is stretched, but it depends on how far the curve goes. */
 
-/* The index of the knee among `count` ascending sizes; of equally distant sizes the smallest. Returns
- * false if no size lies below the line. */
+/* The index of the knee among ascending sizes, the smallest of equals. False: none is below the line. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index);
 
-/* The same for any curve: the index of the point (x, y) furthest above the line from the first to
- * the last point. `x` ascends or descends. Returns false if no point lies above. */
+/* The same for any curve: the point furthest above the line from the first to the last. False: none is. */
 bool knee_above(const double *x, const double *y, uint32_t count, uint32_t *index);

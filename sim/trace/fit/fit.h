@@ -14,9 +14,8 @@
 
 enum { FIT_LEAST_STEPS = 64, FIT_MOST_STEPS = 1024 };
 
-/* Fit all heads of `recording` for demands of `share` of the context, layers in parallel on
- * `threads` threads (0: one per processor); the result is the same for any number. Fails on a
- * recording of fewer than FIT_LEAST_STEPS steps, without queries, with units that are not single
- * tokens, or with rows that keep less than `share`. The caller releases the profile. */
+/* Fit all heads of `recording` for demands of `share` of the context, for any number of threads. Fails on
+ * fewer than FIT_LEAST_STEPS steps, without queries, with units that are not single tokens, or rows that keep
+ * less than `share`. The caller releases the profile. */
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,
                struct trace_profile *profile, struct error *why);

@@ -90,8 +90,7 @@ bool frame_blame(const struct trace_frame *frame, const char *file, int line, ui
 
 struct trace_generator;
 
-/* Make a frame of the trace with this header, whose sequence, tile, layer and steps are set, or only
- * its queries. Fails if `stop` is raised before it is done (NULL: never). */
+/* Make a frame whose sequence, tile, layer and steps are set, or its queries. Fails if `stop` is raised. */
 bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
                     bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
                     struct error *why);
@@ -101,8 +100,7 @@ uint64_t generator_hash(const struct trace_generator *generator);
 
 void generator_destroy(struct trace_generator *generator); /* NULL is fine */
 
-/* An open trace, shared by the files that open it and that read its frames. A generated trace has
- * no file (generate.h). Internal to this folder. */
+/* An open trace, shared by its users; a generated one has no file (generate.h). Internal to this folder. */
 
 enum { INDEX_ENTRY = 8 };
 

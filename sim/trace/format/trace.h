@@ -1,8 +1,6 @@
-/* Decode traces: the units that each KV head of a model wanted, step by step.
- *
- * A trace is read frame by frame (a layer of a tile of steps; see traces/FORMAT.md), so that
- * memory grows by eight bytes a frame. The reader is shared between threads: trace_read()
- * uses positioned reads and only the caller's frame. */
+/* Decode traces: the units that each KV head of a model wanted, step by step. A trace is read by frames (a
+ * layer of a tile of steps; see traces/FORMAT.md), and shared between threads: trace_read() uses positioned
+ * reads and only the caller's frame. */
 #pragma once
 
 #include "core/error.h"
@@ -53,16 +51,14 @@ struct trace_frame {
 
 void trace_frame_release(struct trace_frame *frame);
 
-/* Make room in a frame that is to be filled: for the columns of frame->steps steps (`start`,
- * `born`, `tail`, and if the header has them `scale` and `query`), and for `units` units of rows.
- * The contents so far are kept. */
+/* Make room in a frame that is to be filled: for the columns of frame->steps steps, and for `units` units of
+ * rows. The contents so far are kept. */
 bool trace_frame_reserve(const struct trace_header *header, struct trace_frame *frame,
                          struct error *why);
 bool trace_rows_reserve(struct trace_rows *rows, size_t units, struct error *why);
 
-/* Does the frame obey FORMAT.md: is it a frame of the trace, are rows ascending and within the
- * limits of the header, is the window in every row, are masses from 0 to 1? Reader and writer check
- * every frame. `why` names head and step, not the frame. */
+/* Is the frame one of the trace, with ascending rows within the header's limits, the window in every row,
+ * masses from 0 to 1? Reader and writer check every frame. `why` names head and step. */
 bool trace_frame_check(const struct trace_header *header, const struct trace_frame *frame,
                        struct error *why);
 
@@ -112,13 +108,11 @@ const struct stop_flag *trace_stop(const struct trace *trace);
  * everything that decides its rows. */
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 
-/* Decode the frame of (sequence, tile, layer) and check everything that FORMAT.md tells a reader to
- * refuse. Safe from several threads, each with its own frame. */
+/* Decode the frame and check everything that FORMAT.md says. Safe from several threads, each with its own. */
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                 struct trace_frame *frame, struct error *why);
 
-/* The same. Without rows, for callers that use only queries, a generated trace makes none, and
- * their contents are undefined. */
+/* The same; without rows, for who uses only queries, a generated trace makes none: they are undefined. */
 bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                       bool with_rows, struct trace_frame *frame, struct error *why);
 
@@ -130,8 +124,7 @@ struct trace_summary {
     uint64_t units; /* in all rows */
 };
 
-/* Read all frames on `threads` threads (0: one per processor). If several frames are broken, the
- * error names the first broken one of the lowest layer. */
+/* Read all frames. Of several broken ones the error names the first of the lowest layer. */
 bool trace_verify(const struct trace *trace, uint32_t threads, struct trace_summary *summary,
                   struct error *why);
 

@@ -26,13 +26,11 @@ struct trace_geometry {
 /* The shape of a recording, one sequence of it. */
 struct trace_geometry trace_geometry_of(const struct trace_header *header);
 
-/* Open a trace whose frames are made when they are read. `name` is the profile's name in messages
- * and in the trace's source; `profile` is copied. Close it with trace_close(). */
+/* Open a trace whose frames are made when read, of a profile that is copied; trace_close() ends it. */
 struct trace *trace_open_generated(const struct trace_profile *profile, const char *name,
                                    const struct trace_geometry *geometry, struct error *why);
 
-/* Write all frames of `trace` to a new file, making layers on `threads` threads (0: one per
- * processor); the bytes are the same for any number. */
+/* Write all frames of `trace` to a new file; the bytes are the same for any number of threads. */
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why);
 
 /* The moving part of a head: the latent directions of its queries, over the steps of a tile.

@@ -30,9 +30,8 @@ struct candidates {
     double mass;
 };
 
-/* An answer: the best `keep` units (at most all) of step s, ascending, at units + s * stride and
- * codes + s * stride, which have room for keep + CANDIDATES_SLACK items each, and the mass of all
- * other units at tail[s]. */
+/* An answer: the best `keep` units of step s, ascending, at units + s * stride and codes + s * stride, with
+ * room for CANDIDATES_SLACK items more, and the mass of all others at tail[s]. */
 struct candidates_rows {
     uint32_t keep;
     size_t stride;

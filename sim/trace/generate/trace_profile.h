@@ -100,16 +100,14 @@ struct trace_profile {
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile; `files` keeps its text (NULL: nothing). Every key but `locality` must be there
- * with a valid value; an unknown key is an error. A failed load leaves nothing to release. */
+/* Read a profile; every key but `locality` must be there. A failed load leaves nothing to release. */
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why);
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
                          struct error *why);
 void trace_profile_release(struct trace_profile *profile);
 
-/* Write it as YAML, rounded to five digits: reading that and writing it again gives the same bytes. If
- * `exact`, with more digits where a number has them: equal texts mean equal profiles. */
+/* Write it as YAML of five digits, or `exact`: then equal texts mean equal profiles. */
 void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *out);
 
 /* The parameters of a head of a target model of `layers` layers and `kv_heads` KV heads. */
@@ -117,8 +115,7 @@ const struct trace_profile_head *trace_profile_head(const struct trace_profile *
                                                     uint32_t layers, uint32_t kv_heads,
                                                     uint32_t layer, uint32_t head);
 
-/* The mapping from the heads of another model to the heads of a trace or trace profile.
- * traces/FORMAT.md states the rule in words. */
+/* The mapping of traces/FORMAT.md from another model's heads to those of a trace or trace profile. */
 
 /* Layers and KV heads of a model. */
 struct mapping_size {
