@@ -12,32 +12,11 @@
 
 enum { WORD = 4096 };
 
-/* ---- devices ----------------------------------------------------------------------------- */
-
-/* A list of numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=": Kubernetes
- * gives it some of its own. */
-typedef char device_list[sizeof((struct gpu_user *)0)->devices];
-
-/* The device in a place of the list; of all, its number. Returns whether there is one. */
-static bool device_at(const char *list, int place, device_list out)
-{
-    if (list[0] == '\0' || strcmp(list, "all") == 0) {
-        snprintf(out, sizeof(device_list), "%d", place);
-        return true;
-    }
-    for (; place > 0 && list != NULL; place--) {
-        list = strchr(list, ',');
-        list += list != NULL;
-    }
-    snprintf(out, sizeof(device_list), "%.*s", list != NULL ? (int)strcspn(list, ",") : 0, list);
-    return out[0] != '\0' && strchr("-=", out[0]) == NULL;
-}
-
 /* Has the list one of the first so many devices of a server's? */
 static bool shares_device(const char *list, const char *server, uint64_t count)
 {
     device_list one, other;
-    bool all = strcmp(list, "all") == 0, shares = all && strcmp(server, "=") == 0;
+    bool all = strcmp(list, "all") == 0, shares = all && server[0] == '=';
     for (int i = 0; !shares && (uint64_t)i < count && device_at(server, i, one); i++) {
         shares = all;
         for (int j = 0; !shares && device_at(list, j, other); j++) {
@@ -46,78 +25,6 @@ static bool shares_device(const char *list, const char *server, uint64_t count)
     }
     return shares;
 }
-
-/* Read "all", "device=0,2", "nvidia.com/gpu=0", "0,GPU-abc"; `counted`: a number is how many, from 0 on. */
-static void take_devices(const char *value, bool counted, device_list out)
-{
-    enum { MOST = 16 };
-    size_t length;
-    int items = 0;
-    bool all = strstr(value, "all") != NULL;
-    snprintf(out, sizeof(device_list), "%s", all ? "all" : "-");
-    for (; !all && *value != '\0'; value += length + (value[length] == ',')) {
-        length = strcspn(value, ",; ");
-        const char *item = value + strspn(value, "\"'");
-        for (const char *at = value; *item != '$' && at < value + length; at++) {
-            item = *at == '=' ? at + 1 : item; /* "device=0", "nvidia.com/gpu=0" */
-        }
-        size_t size = strcspn(item, "\"',; ");
-        if (isdigit((unsigned char)*item) || *item == '$' || strncmp(item, "GPU-", 4) == 0) {
-            out[0] = items++ == 0 ? '\0' : out[0];
-            text_append(out, sizeof(device_list), "%s%.*s", items > 1 ? "," : "", (int)size, item);
-        }
-    }
-    if (counted && strspn(out, "0123456789") == strlen(out)) {
-        int count = atoi(out) < MOST ? atoi(out) : MOST;
-        snprintf(out, sizeof(device_list), "%s", count > 0 ? "0" : "-");
-        for (int i = 1; i < count; i++) {
-            text_append(out, sizeof(device_list), ",%d", i);
-        }
-    }
-}
-
-/* The devices that words give: those that CUDA sees are counted among those of their container. */
-static void devices_of(const char *from, device_list out)
-{
-    device_list given = "", visible = "", one, other;
-    char word[WORD];
-    while (*from != '\0') {
-        const char *at;
-        if (!shell_word(&from, word, sizeof word)) {
-            from++;
-        } else if ((at = strstr(word, "CUDA_VISIBLE_DEVICES=")) != NULL) {
-            take_devices(at + strlen("CUDA_VISIBLE_DEVICES="), false, visible);
-        } else if ((at = strstr(word, "NVIDIA_VISIBLE_DEVICES=")) != NULL) {
-            take_devices(at + strlen("NVIDIA_VISIBLE_DEVICES="), false, given);
-        } else if ((at = strstr(word, "nvidia.com/gpu=")) != NULL && word[0] != 'g') {
-            take_devices(at, false, one); /* "--device" for each */
-            bool more = isdigit((unsigned char)given[0]) && one[0] != 'a';
-            text_append(more ? given : memset(given, 0, 1), sizeof given, "%s%s", more ? "," : "",
-                        one);
-        } else if (fnmatch("?(--)gpus=*", word, FNM_EXTMATCH) == 0) {
-            take_devices(strchr(word, '=') + 1, strstr(word, "device=") == NULL, given);
-        } else if (strcmp(word, "--gpus") == 0 && shell_word(&from, word, sizeof word)) {
-            take_devices(word, strstr(word, "device=") == NULL, given);
-        } else if (strncmp(word, "cuda:", 5) == 0 || strstr(word, "=cuda:") != NULL) { /* PyTorch */
-            take_devices(strstr(word, "cuda:") + strlen("cuda:"), false, visible);
-        } else if (strncmp(word, "gpu_limit=", strlen("gpu_limit=")) == 0) {
-            strcpy(given, "=");
-        } else if (strcmp(word, "runtime=nvidia") == 0 && given[0] == '\0') {
-            strcpy(given, "all");
-        }
-    }
-    snprintf(out, sizeof(device_list), "%s", visible[0] != '\0' && given[0] != '-' ? "-" : given);
-    for (int i = 0; visible[0] != '\0' && given[0] != '-' && device_at(visible, i, one); i++) {
-        bool counts = isdigit((unsigned char)one[0]) && device_at(given, atoi(one), other);
-        out[0] = i == 0 ? '\0' : out[0];
-        text_append(out, sizeof(device_list), "%s%s", i > 0 ? "," : "", counts ? other : one);
-    }
-    if (strcmp(visible, "all") == 0) {
-        memcpy(out, visible, sizeof visible);
-    }
-}
-
-/* ---- who has them ------------------------------------------------------------------------ */
 
 /* The value of the setting of its container; "": it has none. */
 static void setting_of(const char *text, const char *name, char out[64])
@@ -128,20 +35,25 @@ static void setting_of(const char *text, const char *name, char out[64])
     snprintf(out, 64, "%.*s", (int)strcspn(at, " '"), at);
 }
 
-struct gpu_user gpu_user_of_container(const char *text, int line)
+struct gpu_user gpu_user_of_container(struct server_text *said, const char *text)
 {
-    struct gpu_user user = {.line = line, .certain = true};
+    struct gpu_user user = {.line = said->line, .certain = true};
+    memset(&said->job, 0, sizeof said->job);
+    said->container = true;
+    server_job_read(said, &said->job, text, text + strlen(text));
+    server_job_devices(&said->job, user.devices);
     setting_of(text, "image=", user.name);
     setting_of(text, "profile=", user.profile);
-    devices_of(text, user.devices);
     return user;
 }
 
 void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
 {
     static const char idle[] = "*@(exporter|dcgm|nvtop|gpustat|device-plugin|nvidia-smi)*";
-    bool has = user->server || (user->devices[0] != '\0' && strchr("-=", *user->devices) == NULL);
-    if (has && said->user_count < GPU_USERS && fnmatch(idle, user->name, FNM_EXTMATCH) != 0) {
+    bool has = user->devices[0] != '\0' && strchr("-=", user->devices[0]) == NULL &&
+               said->user_count < GPU_USERS && fnmatch(idle, user->name, FNM_EXTMATCH) != 0;
+    if (user->server || has) { /* in place of another where there is no room */
+        said->user_count -= said->user_count == GPU_USERS;
         said->users[said->user_count++] = *user;
     }
 }
@@ -179,7 +91,7 @@ static bool name_image(const char *text, char out[64])
 static bool read_command(struct server_text *said, const char *text, bool behind)
 {
     static const char wraps[] =
-        "@(export|env|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*)";
+        "@(export|env|set?(env)|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*|:|${*|*_DEVICES)";
     static const char others[] = "@(tmux|screen|bash|sh|docker|podman|su|systemctl|service)";
     static const char sends[] =
         "*@(bench|client|guidellm|genai-perf|aiperf|lm_eval|evalscope|locust|"
@@ -187,7 +99,9 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     struct gpu_user user = {.line = said->line, .certain = behind};
     char word[WORD];
     const char *program = NULL, *rest = text;
-    devices_of(text, user.devices);
+    struct server_job job = {.line = {0}};
+    server_job_read(said, &job, text, text + strlen(text));
+    server_job_devices(&job, user.devices);
     for (const char *from = text; program == NULL && shell_word(&rest, word, sizeof word);
          from = rest) {
         bool sets = fnmatch("[A-Za-z_]*=*", word, 0) == 0;
@@ -197,9 +111,11 @@ static bool read_command(struct server_text *said, const char *text, bool behind
         }
     }
     if (program == NULL) {
-        bool sets = user.devices[0] != '\0';
-        memcpy(said->exported, sets ? user.devices : said->exported, sizeof said->exported);
+        server_job_read(said, &said->job, text, text + strlen(text));
         return false;
+    }
+    if (strcmp(word, "unset") == 0 && strstr(text, "CUDA_VISIBLE_DEVICES") != NULL) {
+        said->job.visible[0] = '\0';
     }
     const char *known = log_saying(said, SAYING_BESIDE, text);
     const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
@@ -216,9 +132,12 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     if (!container) {
         snprintf(user.name, sizeof user.name, "%s", is ? known : basename(word));
     }
-    if (user.devices[0] == '\0') {
-        bool stated = said->exported[0] != '\0';
-        snprintf(user.devices, sizeof user.devices, "%s", stated ? said->exported : "all");
+    const char *number = strstr(text, "cuda:"); /* PyTorch's */
+    if (gpu && number != NULL) {
+        snprintf(user.devices, sizeof user.devices, "%d", atoi(number + strlen("cuda:")));
+    } else if (user.devices[0] == '\0') {
+        server_job_devices(&said->job, user.devices);
+        text_append(user.devices, sizeof user.devices, user.devices[0] != '\0' ? "" : "all");
     }
     user.share = share_of(text);
     if (user.certain || said->command_line > 0) {
@@ -232,7 +151,7 @@ bool gpu_users_find(struct server_text *said, const char *line)
     struct shell_blocks blocks = said->before;
     bool found = false,
          may = log_saying(said, SAYING_BESIDE, line) != NULL ||
-               strstr(line, "_VISIBLE_DEVICES=") != NULL || strstr(line, " --gpus") != NULL ||
+               strstr(line, "_VISIBLE_DEVICES") != NULL || strstr(line, " --gpus") != NULL ||
                strstr(line, "nvidia.com/") != NULL || strstr(line, "--device") != NULL;
     char text[WORD];
     for (const char *at = line, *end;
@@ -244,22 +163,20 @@ bool gpu_users_find(struct server_text *said, const char *line)
     return found;
 }
 
-void gpu_users_server(struct server_text *said, const char *from, const char *end)
+void gpu_users_server(struct server_text *said)
 {
-    struct gpu_user server = {.server = true, .line = said->line};
-    char text[WORD];
-    snprintf(text, sizeof text, "%.*s", (int)(end - from < WORD ? end - from : WORD - 1), from);
-    devices_of(text, server.devices);
-    if (server.devices[0] == '\0') {
-        memcpy(server.devices, said->exported, sizeof server.devices);
-    }
-    if (!said->container) {
+    const struct server_job *job = &said->job;
+    bool visible = job->visible[0] != '\0', stated = visible || job->given[0] != '\0';
+    struct gpu_user server = {
+        .server = true, .line = stated ? job->line[visible ? JOB_VISIBLE : JOB_GIVEN] : said->line};
+    server_job_devices(job, server.devices);
+    if (!said->container) { /* which is kept with all that it has */
         gpu_users_keep(said, &server);
     }
 }
 
 /* A share of a whole GPU's memory is the server's whoever else has some; one of what is free is not known. */
-void gpu_users_check(struct server_text *said, uint64_t gpus)
+const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
 {
     const struct gpu_user *all = said->users, *end = all + said->user_count, *server = all;
     const struct stated_key *usable = &said->keys.all[STATED_HBM_USABLE];
@@ -271,7 +188,14 @@ void gpu_users_check(struct server_text *said, uint64_t gpus)
     while (server < end && !server->server) {
         server++;
     }
-    for (const struct gpu_user *at = all; server < end && at < end; at++) {
+    if (server == end) {
+        return NULL;
+    }
+    if (strcmp(server->devices, "part") == 0) {
+        said->line = server->line;
+        error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
+    }
+    for (const struct gpu_user *at = all; at < end; at++) {
         double share = at->share + (usable->value[0] != '\0' ? atof(usable->value) : 0.9);
         if (at == server || at->devices[0] == '\0' ||
             !shares_device(at->devices, server->devices, gpus)) {
@@ -296,4 +220,5 @@ void gpu_users_check(struct server_text *said, uint64_t gpus)
                              "on the server's GPU: taken to be idle, and to leave it its memory");
         }
     }
+    return server;
 }

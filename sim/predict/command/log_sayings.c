@@ -22,24 +22,33 @@ static int add_all(const struct server_program *of, const struct node *list, enu
 {
     for (size_t i = 0; list != NULL && i < list->count && count < SAYINGS; i++, count++) {
         const struct node *row = list->children[i];
+        if (row->kind == NODE_LIST) { /* by the reason for which they are refused */
+            count = add_all(of, row, kind, all, count) - 1;
+            continue;
+        }
         const char *text = kind == SAYING_SETS ? row->key : row->text;
         const char *dots = strstr(text, between);
         size_t head = dots != NULL ? (size_t)(dots - text) : strlen(text);
-        all[count] = (struct server_saying){
-            .program = of, .row = row, .text = text, .head = head, .kind = kind};
+        all[count] = (struct server_saying){.program = of,
+                                            .row = kind == SAYING_MACHINE ? list : row,
+                                            .text = text,
+                                            .head = head,
+                                            .kind = kind};
     }
     return count;
 }
 
-/* Comments, and prompts of requests, say nothing of a machine. */
+/* Comments but a scheduler's, and prompts of requests, say nothing of a machine. */
 static void keep_machine(struct server_text *said, const struct server_saying *of, const char *line,
                          int number)
 {
     static const char request[] = "Received request";
     size_t length = strcspn(line, "\n");
-    if (said->machine == NULL && !shell_is_comment(line) && stands_in(of, line, length) &&
+    bool comment = shell_is_comment(line) && !server_job_directs(line);
+    if (said->machine == NULL && !comment && stands_in(of, line, length) &&
         memmem(line, length, request, strlen(request)) == NULL) {
         said->machine = of->text;
+        said->machine_reason = of->row->key;
         said->machine_line = number;
     }
 }
@@ -53,6 +62,7 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
 {
     short first[SAYING_PAIRS], next[SAYINGS]; /* those that begin with the same two letters */
     bool seen[SAYINGS] = {false};
+    const char *tried[SAYINGS] = {NULL}; /* the last line that was searched for it */
     struct server_saying all[SAYINGS];
     int count = 0;
     for (const struct server_program *of = said->programs; of->file != NULL; of++) {
@@ -77,7 +87,10 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
         for (int i = first[pair(at)]; i >= 0; i = next[i]) {
             bool here = !seen[i] && strncmp(at, all[i].text, all[i].head) == 0;
             if (here && all[i].kind == SAYING_MACHINE) {
-                keep_machine(said, &all[i], line, number);
+                if (tried[i] != line) {
+                    keep_machine(said, &all[i], line, number);
+                }
+                tried[i] = line;
             } else {
                 seen[i] = seen[i] || here;
             }

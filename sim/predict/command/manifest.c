@@ -144,7 +144,8 @@ static void write_devices(const struct node *map, FILE *out)
         for (size_t j = 0; j < (ids != NULL ? ids->count : alone); j++) {
             const char *text = alone ? device->text : ids->children[j]->text;
             char *made = text != NULL ? interpolated(text, true, false) : NULL;
-            if (made != NULL && (!alone || strstr(made, "nvidia.com/gpu=") != NULL)) {
+            if (made != NULL && (!alone || fnmatch("@(nvidia.com/gpu=|/dev/nvidia[0-9])*", made,
+                                                   FNM_EXTMATCH) == 0)) {
                 fputs(listed ? "," : "gpus=device=", out);
                 quote_write(QUOTE_SHELL, made, out);
                 listed = true;
@@ -228,7 +229,8 @@ static bool visit_container(const struct node *map, const struct node *image,
     write_environment(node_stated(map, "env"), service, written.out);
     if (entry == NULL && args == NULL && command == NULL) { /* what the image starts */
         fclose(written.out);
-        struct gpu_user user = gpu_user_of_container(written.text, visitor->before + map->line);
+        visitor->said->line = visitor->before + map->line;
+        struct gpu_user user = gpu_user_of_container(visitor->said, written.text);
         gpu_users_keep(visitor->said, &user);
         free(written.text);
         free(of);
@@ -258,36 +260,6 @@ static bool visit_container(const struct node *map, const struct node *image,
         !has_key(resources, "*@(gpu|claims|nvidia)*") && visitor->said->command_line > 0) {
         server_text_pass(visitor->said, "resources",
                          "it asks for no GPU, but is predicted as a server with GPUs");
-    }
-    return good;
-}
-
-/* Does anything ask for a slice of a GPU, or for a machine of another maker? */
-static bool check_machine(const struct node *node, int before, struct error *why)
-{
-    static const char *const slices[] = {"nvidia.com/mig*", "*MIG-[0-9]*", "mig.nvidia.com*",
-                                         "*gpu.shared",     "*/gpumem*",   "*/gpucores",
-                                         "*/gpu-mem*",      "*/vgpu*"};
-    static const char *const others[] = {
-        "amd.com/*",   "habana.ai/*", "google.com/tpu", "gpu.intel.com/*", "aws.amazon.com/neuron*",
-        "huawei.com/*"};
-    const size_t count = sizeof slices / sizeof *slices,
-                 most = count + sizeof others / sizeof *others;
-    const char *key = node->key != NULL ? node->key : "";
-    const char *text = node->kind == NODE_SCALAR ? node->text : "";
-    for (size_t i = 0; i < most; i++) {
-        const char *pattern = i < count ? slices[i] : others[i - count];
-        bool by_key = fnmatch(pattern, key, 0) == 0;
-        if (by_key || fnmatch(pattern, text, 0) == 0) {
-            error_set(why, node->file, before + node->line, "'%s': %s is not modelled",
-                      by_key ? key : text,
-                      i < count ? "a slice of a GPU" : "a machine of this maker");
-            return error_expect(why, "whole GPUs of NVIDIA");
-        }
-    }
-    bool good = true;
-    for (size_t i = 0; good && i < node->count; i++) {
-        good = check_machine(node->children[i], before, why);
     }
     return good;
 }
@@ -357,9 +329,8 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
         why->line += root == NULL ? visitor.before : 0;
         bool secret =
             strncmp(at, "kind: Secret", 12) == 0 || memmem(at, length, "\nkind: Secret", 13);
-        good = root == NULL
-                   ? secret || within /* whose values may be to be filled in */
-                   : check_machine(root, visitor.before, why) && visit_below(root, visitor, why);
+        good = root == NULL ? secret || within /* whose values may be to be filled in */
+                            : visit_below(root, visitor, why);
         node_destroy(root);
         for (size_t i = 0; i < length; i++) {
             visitor.before += at[i] == '\n';

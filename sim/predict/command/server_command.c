@@ -323,7 +323,6 @@ static void read_variables(struct server_text *said, const char *line, size_t le
         if (option != NULL) {
             take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
         }
-        server_job_sees(said, name, value + 1);
         said->program = before;
     }
 }
@@ -661,7 +660,8 @@ bool server_command_read(struct server_text *said, char *text)
             memcpy(said->command, whole, sizeof whole);
             said->command_line = said->line;
             said->typed = true;
-            gpu_users_server(said, head, line);
+            server_job_read(said, &said->job, head, line);
+            gpu_users_server(said);
             const char *router = strstr(head, "router.launch_server ");
             if (router != NULL && router < line) { /* before the servers that it starts */
                 assume_router(said);
@@ -671,7 +671,6 @@ bool server_command_read(struct server_text *said, char *text)
         }
         said->line = begins;
         read_head(said, head, line);
-        server_job_read(said, &said->job, head, line);
     }
     size_t begins = strspn(text, " \t>*-`"), word = strcspn(text + begins, " ");
     bool plain = word == strspn(text + begins, letters),

@@ -1,6 +1,8 @@
 /* What a job of a scheduler, a container or the environment gives a server: machines, tasks, GPUs, memory. */
 #include "predict/command/server_text.h"
 
+#include "core/text.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -8,40 +10,158 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Programs that start others, and their options, by patterns. These count up to the next word that is none. */
-enum { SLURM = 1, CONTAINER = 2, RAY = 4, MPI = 8 };
+/* Programs that start others, and their options, by patterns. These count up to the next word that is none;
+ * variables of ANY wherever they stand. BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. */
+enum { SLURM = 1, CONTAINER = 2, RAY = 4, MPI = 8, BATCH = 16, LSF = 32, SETS = 64, ANY = -1 };
 static const struct {
     const char *names;
-    unsigned of;
+    int of;
     enum job_count counts;
 } rows[] = {{"@(srun|sbatch|salloc)", SLURM, JOB_STARTS},
             {"mpi@(run|exec)", MPI, JOB_STARTS},
             {"@(run|launch)", CONTAINER, JOB_STARTS},
             {"start", RAY, JOB_STARTS},
-            {"@(--nodes|-N)", SLURM, JOB_NODES},
+            {"@(qsub|qrsh|qlogin|oarsub)", BATCH, JOB_STARTS},
+            {"bsub", LSF, JOB_STARTS},
+            {"@(jsrun|flux)", SETS, JOB_STARTS},
+            {"@(--nodes|-N)", SLURM | SETS, JOB_NODES},
+            {"-nnodes", LSF, JOB_NODES},
             {"--ntasks-per-node", SLURM, JOB_NODE_TASKS},
-            {"@(--ntasks|-n)", SLURM, JOB_TASKS},
+            {"@(--ntasks|-n|--nrs)", SLURM | SETS, JOB_TASKS},
             {"-n?(p)", MPI, JOB_TASKS},
-            {"@(--gres|--gpus-per-node)", SLURM, JOB_NODE_GPUS},
-            {"--gpus-per-task", SLURM, JOB_TASK_GPUS},
+            {"@(--@(gres|tres-per-node)|--gpus-per-node)", SLURM, JOB_NODE_GPUS},
+            {"--@(gpus|tres)-per-task", SLURM, JOB_TASK_GPUS},
+            {"@(-g|--gpu_per_rs|--gpus-per-@(task|slot))", SETS, JOB_TASK_GPUS},
+            {"--@(gpus|tres)-per-socket", SLURM, JOB_SOCKET_GPUS},
+            {"--sockets-per-node", SLURM, JOB_SOCKETS},
             {"@(--gpus|-G)", SLURM, JOB_GPUS},
+            {"@(-l|--attrs)", BATCH, JOB_RESOURCES},
+            {"@(-gpu|-R)", LSF, JOB_RESOURCES},
             {"--mem", SLURM, JOB_MEMORY},
-            {"@(?(--)gpus|gpu_limit)", CONTAINER, JOB_CONTAINER_GPUS}, /* "gpus=2" of a manifest */
+            {"?(--)gpus", CONTAINER, JOB_GIVEN}, /* "gpus=2" of a manifest */
+            {"@(gpu_limit|?(--)runtime|--device)", CONTAINER, JOB_GIVEN},
+            {"*NVIDIA_VISIBLE_DEVICES?(:)", ANY, JOB_GIVEN}, /* "${NAME:=0}" */
+            {"*CUDA_VISIBLE_DEVICES?(:)", ANY, JOB_VISIBLE},
             {"@(--memory|-m|memory|limit)", CONTAINER, JOB_MEMORY},
             {"--num-gpus", RAY, JOB_RAY_GPUS}};
 
-/* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1" (`gres`), "device=0,2"; 0: as many as there are, or not known. */
-static double count_gpus(const char *value, bool gres, bool listed)
+static const struct {
+    const char *mark;
+    int of;
+} schedulers[] = {{"#SBATCH", SLURM}, {"#PBS", BATCH}, {"#$ ", BATCH},  {"#OAR", BATCH},
+                  {"#COBALT", BATCH}, {"#BSUB", LSF},  {"#FLUX:", SETS}};
+
+/* The one whose line it is; -1: none. */
+static int scheduler_of(const char *line)
+{
+    int count = sizeof schedulers / sizeof *schedulers, i = 0;
+    while (*line == '#' && i < count &&
+           strncasecmp(line, schedulers[i].mark, strlen(schedulers[i].mark)) != 0) {
+        i++;
+    }
+    return *line == '#' && i < count ? i : -1;
+}
+
+bool server_job_directs(const char *line)
+{
+    return scheduler_of(line) >= 0;
+}
+
+/* ---- devices ----------------------------------------------------------------------------- */
+
+bool device_at(const char *list, int place, device_list out)
+{
+    if (list[0] == '\0' || strcmp(list, "all") == 0) {
+        snprintf(out, sizeof(device_list), "%d", place);
+        return true;
+    }
+    for (; place > 0 && list != NULL; place--) {
+        list = strchr(list, ',');
+        list += list != NULL;
+    }
+    snprintf(out, sizeof(device_list), "%.*s", list != NULL ? (int)strcspn(list, ",") : 0, list);
+    return out[0] != '\0' && strchr("-=p", out[0]) == NULL;
+}
+
+/* How many a list has; INFINITY: that is not known. */
+static double count_devices(const char *list)
+{
+    device_list one;
+    int count = 0;
+    if (list[0] == '\0' || list[0] == 'a' || strchr(list, '$') != NULL) {
+        return INFINITY;
+    }
+    while (device_at(list, count, one)) {
+        count++;
+    }
+    return list[0] == '=' ? atof(list + 1) : list[0] == 'p' ? HUGE_VAL : (double)count;
+}
+
+/* Read "all", "device=0,2", "nvidia.com/gpu=0", "0,GPU-abc"; `counted`: a number is how many, from 0 on. */
+static void take_devices(const char *value, bool counted, device_list out)
+{
+    enum { MOST = 16 };
+    size_t length;
+    int items = 0;
+    bool none = fnmatch("?([\"'])@(|-1|none|void)?([\"'])", value, FNM_EXTMATCH) == 0,
+         all = strstr(value, "all") != NULL;
+    counted = counted && strspn(value, "0123456789\"'") == strlen(value);
+    snprintf(out, sizeof(device_list), "%s", all ? "all" : none ? "-" : "");
+    for (; !all && *value != '\0'; value += length + (value[length] == ',')) {
+        length = strcspn(value, ",; ");
+        length += length == 0;
+        const char *item = value + strspn(value, "\"'");
+        for (const char *at = value; *item != '$' && at < value + length; at++) {
+            item = *at == '=' ? at + 1 : item; /* "device=0", "nvidia.com/gpu=0" */
+        }
+        item += strncmp(item, "/dev/nvidia", 11) == 0 ? 11 : 0;
+        size_t size = strcspn(item, "\"',; }");
+        bool digit = isdigit((unsigned char)*item);
+        if (strncasecmp(item, "MIG", 3) == 0 ||
+            (digit && fnmatch("+([0-9]):[0-9]*", item, FNM_EXTMATCH) == 0)) {
+            snprintf(out, sizeof(device_list), "part");
+            return;
+        }
+        if (digit || *item == '$' || strncmp(item, "GPU-", 4) == 0) {
+            out[0] = items++ == 0 ? '\0' : out[0];
+            text_append(out, sizeof(device_list), "%s%.*s", items > 1 ? "," : "", (int)size, item);
+        }
+    }
+    if (counted && items == 1) {
+        int count = atoi(out) < MOST ? atoi(out) : MOST;
+        snprintf(out, sizeof(device_list), "%s", count > 0 ? "0" : "-");
+        for (int i = 1; i < count; i++) {
+            text_append(out, sizeof(device_list), ",%d", i);
+        }
+    }
+}
+
+/* Those that CUDA sees are counted among those of their container. */
+void server_job_devices(const struct server_job *job, device_list out)
+{
+    device_list one, other;
+    const char *given = job->given, *visible = job->visible;
+    bool counts = visible[0] != '\0' && strchr("-p", given[0] != '\0' ? given[0] : ' ') == NULL;
+    snprintf(out, sizeof(device_list), "%s", counts ? visible : given);
+    for (int i = 0;
+         counts && strchr("0123456789$G", visible[0]) != NULL && device_at(visible, i, one); i++) {
+        bool number = isdigit((unsigned char)one[0]) && device_at(given, atoi(one), other);
+        out[0] = i == 0 ? '\0' : out[0];
+        text_append(out, sizeof(device_list), "%s%s", i > 0 ? "," : "", number ? other : one);
+    }
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1", "gres/gpu=2" (`gres`); 0: as many as there are, or not known. */
+static double count_gpus(const char *value, bool gres)
 {
     double number = 0;
     size_t length, last;
     for (value += strspn(value, "\"'"); *value != '\0' && strchr("\"'", *value) == NULL;
          value += length + (value[length] == ',')) {
+        value += fnmatch("gres[/:]*", value, 0) == 0 ? 5 : 0;
         length = last = strcspn(value, ",\"'(");
-        listed = listed || fnmatch("@(device|nvidia.com/gpu)=*", value, FNM_EXTMATCH) == 0;
-        if (listed && strchr(value, '$') != NULL) { /* which may be several */
-            return 0;
-        }
         while (last > 0 && strchr(":=", value[last - 1]) == NULL) { /* behind the last mark */
             last--;
         }
@@ -49,9 +169,7 @@ static double count_gpus(const char *value, bool gres, bool listed)
         if (value[length] == '(') { /* "gpu:2(S:0-1)" */
             length += strcspn(value + length, ",");
         }
-        if (listed) {
-            number += digit || strncmp(value + last, "GPU-", 4) == 0;
-        } else if (gres ? gpu && strchr("${", value[last]) == NULL : digit) {
+        if (gres ? gpu && strchr("${", value[last]) == NULL : digit) {
             number += digit ? atof(value + last) : 1;
         }
     }
@@ -71,41 +189,84 @@ static double count_bytes(const char *value, char plain, bool decimal)
 
 static void state(struct server_job *job, enum job_count counts, double number, int line)
 {
-    bool slurm = counts >= JOB_GPUS && counts <= JOB_TASK_GPUS; /* the last one counts */
-    for (int i = JOB_GPUS; slurm && number > 0 && i <= JOB_TASK_GPUS; i++) {
+    bool slurm = counts >= JOB_GPUS && counts <= JOB_SOCKET_GPUS; /* the last one counts */
+    for (int i = JOB_GPUS; slurm && number > 0 && i <= JOB_SOCKET_GPUS; i++) {
         job->number[i] = 0;
     }
-    if (number > 0 || counts == JOB_VISIBLE_GPUS) {
+    if (number > 0) {
         job->number[counts] = number;
         job->line[counts] = line;
     }
 }
 
-void server_job_sees(struct server_text *said, const char *name, const char *value)
+/* Of "select=1:ncpus=8:ngpus=4", "gpu=4,h_vmem=8G", "host=1/gpu=4", "num=4:mode=x", "rusage[ngpus_excl_p=4]". */
+static void state_resources(struct server_job *job, const char *value, int line)
 {
-    if (said->command_line == 0 &&
-        fnmatch("@(CUDA|NVIDIA)_VISIBLE_DEVICES", name, FNM_EXTMATCH) == 0) {
-        state(&said->job, name[0] == 'C' ? JOB_VISIBLE_GPUS : JOB_CONTAINER_GPUS,
-              count_gpus(value, false, true), said->line);
+    char item[64];
+    state(job, JOB_NODE_GPUS, strcmp(value, "-") == 0, line); /* LSF's default */
+    for (size_t length; *value != '\0'; value += length + (value[length] != '\0')) {
+        length = strcspn(value, ":,/+[] ");
+        snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : 0), value);
+        char *number = item + strcspn(item, "="), *unit;
+        number += *number == '=';
+        strtod(number, &unit);
+        if (fnmatch("@(select|nodes|host)=*", item, FNM_EXTMATCH) == 0) {
+            state(job, JOB_NODES, atof(number), line);
+        } else if (fnmatch("@(?(n)gpu?(s)|gpu_card|num|ngpus_*)=*", item, FNM_EXTMATCH) == 0) {
+            state(job, JOB_NODE_GPUS, atof(number), line);
+        } else if (strncmp(item, "mem=", 4) == 0 && *unit != '\0') {
+            state(job, JOB_MEMORY, count_bytes(number, 'B', false), line);
+        }
     }
+}
+
+/* `added`: to those that an earlier "--device" of the command gives. */
+static void state_devices(struct server_job *job, enum job_count counts, const char *name,
+                          const char *value, bool added, int line)
+{
+    char *list = counts == JOB_GIVEN ? job->given : job->visible;
+    device_list one;
+    bool device = strcmp(name, "--device") == 0, runtime = strstr(name, "runtime") != NULL;
+    if (strcmp(name, "gpu_limit") == 0) {
+        snprintf(one, sizeof one, "=%.8s", value);
+    } else if (runtime) {
+        snprintf(one, sizeof one, "%s", list[0] == '\0' ? "all" : list);
+    } else {
+        bool several = strstr(name, "gpus") != NULL && strchr(value, '=') == NULL;
+        take_devices(value, several, one);
+    }
+    if ((runtime && strcmp(value, "nvidia") != 0) ||
+        (device && fnmatch("@(nvidia.com/gpu=|/dev/nvidia[0-9])*", value, FNM_EXTMATCH) != 0)) {
+        return;
+    }
+    bool more = device && added && isdigit((unsigned char)list[0]) && one[0] != 'a';
+    list[0] = more ? list[0] : '\0';
+    text_append(list, sizeof(device_list), "%s%s", more ? "," : "", one);
+    job->line[counts] = line;
 }
 
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
                      const char *end)
 {
     char word[4096], value[4096];
-    bool script = strncmp(from, "#SBATCH", 7) == 0, behind = false; /* an option without a value */
-    unsigned of = script ? SLURM : said->container ? CONTAINER : 0;
-    for (from += script ? 7 : 0; from < end;) {
+    int script = scheduler_of(from), of = script >= 0       ? schedulers[script].of
+                                          : said->container ? CONTAINER
+                                                            : 0;
+    bool behind = false, added = false; /* `behind` an option without a value */
+    for (from += script >= 0 ? strlen(schedulers[script].mark) : 0; from < end;) {
         if (!shell_word(&from, word, sizeof word)) {
             from++;
             continue;
         }
-        /* "--gpus=2", "-G2", or "--gpus" with the value behind it */
-        bool option = word[0] == '-', gres = strncmp(word, "--gres", 6) == 0;
-        char *given = word + strcspn(word, option && word[1] != '-' ? "=0123456789" : "=");
+        /* "--gpus=2", "-G2", or "--gpus" with the value behind it; "--env=CUDA_VISIBLE_DEVICES=0" */
+        bool option = word[0] == '-', gres = fnmatch("--[gt]res*", word, 0) == 0;
+        char *named = strstr(word, "_VISIBLE_DEVICES");
+        char *given = named != NULL
+                          ? named + strcspn(named, "=")
+                          : word + strcspn(word, option && word[1] != '-' ? "=0123456789" : "=");
         const char *next = from;
         bool alone = *given == '\0', plain = alone && !option && !behind;
+        plain = plain && (of != SETS || strcmp(word, "run") != 0); /* "flux run" */
         snprintf(value, sizeof value, "%s", given + (*given == '='));
         if (alone && !shell_word(&next, value, sizeof value)) {
             value[0] = '\0';
@@ -114,21 +275,91 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
         of = plain ? 0 : of;
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             enum job_count counts = rows[i].counts;
-            bool is = fnmatch(rows[i].names, word, FNM_EXTMATCH) == 0;
-            if (is && counts == JOB_STARTS) {
+            bool any = rows[i].of == ANY,
+                 is = (any ? named != NULL && (!alone || isdigit((unsigned char)value[0]))
+                           : counts == JOB_STARTS || (rows[i].of & of)) &&
+                      fnmatch(rows[i].names, word, FNM_EXTMATCH) == 0;
+            if (!is) {
+            } else if (counts == JOB_STARTS) {
                 of = plain ? rows[i].of : of;
-            } else if (is && (rows[i].of & of) != 0) {
+            } else if (counts == JOB_GIVEN || counts == JOB_VISIBLE) {
+                state_devices(job, counts, word, value, added, said->line);
+                added = true;
+            } else if (counts == JOB_RESOURCES) {
+                state_resources(job, value, said->line);
+            } else {
                 state(job, counts,
                       counts == JOB_MEMORY
                           ? count_bytes(value, of == SLURM ? 'M' : 'B', word[0] == 'l')
-                      : counts >= JOB_GPUS ? count_gpus(value, gres, false)
-                                           : atof(value),
+                      : counts >= JOB_GPUS && counts <= JOB_RAY_GPUS ? count_gpus(value, gres)
+                                                                     : atof(value),
                       said->line);
             }
         }
         job->line[JOB_RAY_GPUS] = of == RAY ? said->line : job->line[JOB_RAY_GPUS];
         behind = option && alone;
     }
+}
+
+/* The GPUs of a machine that it is given; INFINITY: not stated. */
+static double gpus_given(const struct server_job *job, int *line)
+{
+    double nodes = fmax(1, job->number[JOB_NODES]), sees = INFINITY;
+    double tasks = fmax(1, fmax(job->number[JOB_NODE_TASKS], ceil(job->number[JOB_TASKS] / nodes)));
+    for (int i = JOB_GPUS; i <= JOB_RAY_GPUS; i++) {
+        double here = job->number[i] * (i == JOB_TASK_GPUS     ? tasks
+                                        : i == JOB_SOCKET_GPUS ? fmax(1, job->number[JOB_SOCKETS])
+                                                               : 1);
+        here = i == JOB_GPUS ? ceil(here / nodes) : here;
+        *line = here > 0 && here < sees ? job->line[i] : *line;
+        sees = here > 0 ? fmin(sees, here) : sees;
+    }
+    return sees;
+}
+
+/* The number of GPUs that a command counts; 0: the text does not tell. */
+static double gpus_counted(const struct server_job *job, const char *command)
+{
+    static const char all[] = "*@(nvidia-smi|ls /dev/nvidia)*@(wc -l|grep -c|query-gpu=count)*";
+    static const char shown[] = "@(*torch.cuda.device_count*|*CUDA_VISIBLE_DEVICES*@(wc -|NF)*)";
+    int line;
+    device_list devices;
+    bool cuda = fnmatch(shown, command, FNM_EXTMATCH) == 0;
+    if (!cuda && fnmatch(all, command, FNM_EXTMATCH) != 0) {
+        return 0;
+    }
+    server_job_devices(job, devices); /* nvidia-smi shows what CUDA does not see */
+    double count = fmin(gpus_given(job, &line), count_devices(cuda ? devices : job->given));
+    return isfinite(count) ? count : 0;
+}
+
+char *server_job_counted(const struct server_text *said, const char *line)
+{
+    static const char *const marks[] = {"$(nvidia-smi", "$(python", "$(echo", "$(ls /dev/nvidia",
+                                        "=`nvidia-smi"};
+    char *text = NULL, command[256];
+    size_t size;
+    bool may = strstr(line, "nvidia") != NULL || strstr(line, "device_count") != NULL ||
+               strstr(line, "VISIBLE_DEVICES") != NULL;
+    FILE *out = may ? open_memstream(&text, &size) : NULL;
+    for (const char *at = line, *end; out != NULL && *at != '\0'; at = end) {
+        size_t i = 0, count = sizeof marks / sizeof *marks;
+        while (i < count && strncmp(at, marks[i], strlen(marks[i])) != 0) {
+            i++;
+        }
+        const char *from = at + (*at == '=');
+        end = i < count ? shell_output_end(from, true) : NULL;
+        bool fits = end != NULL && end - from < (long)sizeof command;
+        snprintf(command, sizeof command, "%.*s", fits ? (int)(end - from) : 0, from);
+        double gpus = fits ? gpus_counted(&said->job, command) : 0;
+        if (gpus > 0) {
+            fprintf(out, "%s%.0f", *at == '=' ? "=" : "", gpus);
+        } else {
+            fputc(*at, out);
+            end = at + 1;
+        }
+    }
+    return out != NULL && fclose(out) == 0 ? text : NULL;
 }
 
 bool server_job_is_several(const struct server_job *job)
@@ -141,30 +372,32 @@ bool server_job_is_several(const struct server_job *job)
 void server_job_read_line(struct server_text *said, const char *line)
 {
     static const struct {
-        const char *pattern, *what;
-    } machines[] = {{"#SBATCH*[0-9]g.[0-9]*gb*", "a slice of a GPU"},
-                    {"*--gpus*device=[0-9]:[0-9]*", "a slice of a GPU"},
-                    {"*nvidia-smi* -mig 1*", "a slice of a GPU"},
-                    {"* MIG [0-9]g.[0-9]*gb*", "a slice of a GPU"},
-                    {"*--device*/dev/@(kfd|dri|davinci)*", "a GPU of another maker"},
-                    {"*nvidia-cuda-mps-control*", "a shared GPU"},
-                    {"*nvidia-smi* @(-pl|--power-limit)*", "a GPU with less power"},
-                    {"*nvidia-smi* @(-lgc|--lock-gpu-clocks)*", "a GPU with slower clocks"}};
-    bool slurm = strncmp(line, "#SBATCH", 7) == 0;
+        const char *name;
+        enum job_count counts;
+    } variables[] = {{"SLURM_NNODES", JOB_NODES},
+                     {"SLURM_JOB_NUM_NODES", JOB_NODES},
+                     {"SLURM_NTASKS", JOB_TASKS},
+                     {"SLURM_NPROCS", JOB_TASKS},
+                     {"SLURM_NTASKS_PER_NODE", JOB_NODE_TASKS},
+                     {"SLURM_GPUS", JOB_GPUS},
+                     {"SLURM_GPUS_ON_NODE", JOB_NODE_GPUS},
+                     {"SLURM_GPUS_PER_NODE", JOB_NODE_GPUS},
+                     {"SLURM_GPUS_PER_TASK", JOB_TASK_GPUS},
+                     {"PBS_NGPUS", JOB_NODE_GPUS}};
+    static const char *const arrays[] = {"#SBATCH*--array*", "#SBATCH* -a [0-9]*",
+                                         "#PBS* -[Jt] [0-9]*", "#[$]* -t [0-9]*",
+                                         "#BSUB* -J *[[]*"};
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
+    bool script = server_job_directs(line);
     if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
         (strstr(line, "executor") != NULL && fnmatch("*executor*[=: '\"]ray*", line, 0) == 0)) {
         said->job.line[JOB_RAY_GPUS] = said->line; /* stages may stand on several machines */
     }
-    bool asks = slurm || strstr(line, "nvidia-") != NULL || strstr(line, "--gpus") != NULL ||
-                strstr(line, "/dev/") != NULL || strstr(line, " MIG ") != NULL;
-    for (size_t i = 0; asks && i < sizeof machines / sizeof *machines; i++) {
-        if (fnmatch(machines[i].pattern, line, FNM_EXTMATCH) == 0) {
-            error_expect(server_text_refuse(said, "%s is not modelled", machines[i].what),
-                         "whole GPUs as they are");
-        }
+    bool array = false;
+    for (size_t i = 0; script && i < sizeof arrays / sizeof *arrays; i++) {
+        array = array || fnmatch(arrays[i], line, 0) == 0;
     }
-    if (slurm && strstr(line, "--array") != NULL && !server_text_overrides(said, "replicas")) {
+    if (array && !server_text_overrides(said, "replicas")) {
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
                      "--set replicas=N, the number of them");
     }
@@ -172,19 +405,24 @@ void server_job_read_line(struct server_text *said, const char *line)
     bool shell = said->command_line == 0 && !beside &&
                  !shell_is_comment(line) && /* whose words follow */
                  (strstr(line, " run ") != NULL || strstr(line, "--pty") != NULL ||
-                  strstr(line, "salloc ") != NULL);
-    if (slurm || shell || ray != NULL) {
+                  strstr(line, "salloc ") != NULL || strstr(line, "sub -") != NULL);
+    if (script || shell || ray != NULL) {
         server_job_read(said, &said->job, ray != NULL ? ray : line, line + strlen(line));
     }
-    const double *asked = said->job.number;
-    double nodes = fmax(1, asked[JOB_NODES]), gpus = ceil(asked[JOB_GPUS] / nodes);
-    gpus = asked[JOB_NODE_GPUS] > 0 ? asked[JOB_NODE_GPUS] : gpus;
-    if (slurm) { /* what its script finds in variables */
-        char sets[160];
-        int length =
-            snprintf(sets, sizeof sets, "SLURM_NNODES=%.0f SLURM_JOB_NUM_NODES=%.0f", nodes, nodes);
-        snprintf(sets + length, gpus > 0 ? sizeof sets - (size_t)length : 0,
-                 " SLURM_GPUS_ON_NODE=%.0f SLURM_GPUS_PER_NODE=%.0f", gpus, gpus);
+    if (script) { /* what its script finds in variables */
+        struct server_job job = said->job;
+        int line;
+        char sets[512] = "";
+        double *asked = job.number, gpus = gpus_given(&job, &line);
+        asked[JOB_NODES] = fmax(1, asked[JOB_NODES]);
+        asked[JOB_TASKS] = fmax(asked[JOB_TASKS], asked[JOB_NODES] * asked[JOB_NODE_TASKS]);
+        asked[JOB_NODE_GPUS] = isfinite(gpus) ? gpus : 0;
+        for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+            double number = asked[variables[i].counts];
+            if (number > 0) {
+                text_append(sets, sizeof sets, "%s=%.0f ", variables[i].name, number);
+            }
+        }
         free(shell_expanded(said, sets));
     }
 }
@@ -193,15 +431,12 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
 {
     const struct server_job *job = &said->job;
     uint64_t all = tensor * ranks * stages;
-    double nodes = fmax(1, job->number[JOB_NODES]), sees = INFINITY;
-    double tasks = fmax(1, fmax(job->number[JOB_NODE_TASKS], ceil(job->number[JOB_TASKS] / nodes)));
-    gpu_users_check(said, all);
-    for (int i = JOB_GPUS; i <= JOB_RAY_GPUS; i++) {
-        double here = job->number[i] * (i == JOB_TASK_GPUS ? tasks : 1);
-        here = i == JOB_GPUS ? ceil(here / nodes) : here;
-        said->line = here > 0 && here < sees ? job->line[i] : said->line;
-        sees = here > 0 ? fmin(sees, here) : sees;
-    }
+    const struct gpu_user *server = gpu_users_check(said, all);
+    double nodes = fmax(1, job->number[JOB_NODES]);
+    double sees = gpus_given(job, &said->line),
+           own = server != NULL ? count_devices(server->devices) : INFINITY;
+    said->line = own < sees ? server->line : said->line;
+    sees = fmin(own, sees);
     bool split = (double)tensor > sees, ray = job->line[JOB_RAY_GPUS] > 0;
     if (split || (!ray && (double)all > nodes * sees)) {
         error_expect(server_text_refuse(said, "the server is on %u GPUs%s, and sees %.0f",

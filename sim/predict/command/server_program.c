@@ -46,7 +46,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("ready", TEXTS, server_program, ready),
     NODE_FIELD("repeats", TEXTS, server_program, repeats),
     NODE_FIELD("beside", TEXTS, server_program, beside),
-    NODE_FIELD("signs", TEXTS, server_program, signs),
+    NODE_FIELD("signs", NODE, server_program, signs),
     NODE_FIELD("says", NODE, server_program, says),
     NODE_FIELD("metrics", TEXT, server_program, metrics),
     NODE_FIELD("versions", TEXTS, server_program, versions),

@@ -392,14 +392,14 @@ void server_text_read_container(struct server_text *said, char *command, int lin
                                 const struct node *replicas, int replicas_line)
 {
     struct server_text before = *said;
-    struct gpu_user user = gpu_user_of_container(command, line);
+    struct gpu_user user;
     uint64_t copies = 1;
     forget_keys(&said->keys);
-    memset(&said->job, 0, sizeof said->job);
     said->line = line;
     said->command_line = 0;
     memset(&said->blocks, 0, sizeof said->blocks);
     shell_variables_of_container(said, command);
+    user = gpu_user_of_container(said, command);
     server_text_read_lines(said, text_joined(command, strlen(command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     bool same = before.keys.fits_length == said->keys.fits_length;
@@ -856,8 +856,8 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     }
     if (ok && said.machine != NULL) {
         error_expect(server_text_refuse_at(&said, said.machine_line, "'%s': %s", said.machine,
-                                           "machines of others than NVIDIA are not modelled"),
-                     "the text of a server on GPUs of NVIDIA");
+                                           said.machine_reason),
+                     "the text of a server on whole GPUs of NVIDIA, as they are");
     }
     if (ok && said.refused.found[0] != '\0') {
         *why = said.refused;

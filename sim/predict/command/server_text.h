@@ -99,8 +99,12 @@ struct stray_setting {
     } kind;
 };
 
+/* Devices: numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=2": of its own, as
+ * Kubernetes gives them; "part": a slice of one. */
+typedef char device_list[64];
+
 /* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes,
- * of one, of a task, and of each machine of Ray, whose line is stated wherever Ray is. */
+ * of one, of a task, of a socket, and of each machine of Ray, whose line is stated wherever Ray is. */
 enum job_count {
     JOB_NODES,
     JOB_NODE_TASKS,
@@ -108,23 +112,28 @@ enum job_count {
     JOB_GPUS,
     JOB_NODE_GPUS,
     JOB_TASK_GPUS,
-    JOB_CONTAINER_GPUS,
-    JOB_VISIBLE_GPUS,
+    JOB_SOCKET_GPUS,
     JOB_RAY_GPUS,
+    JOB_SOCKETS,
     JOB_MEMORY,
+    JOB_GIVEN, /* a list of devices: those of its container, and those of them that CUDA shows */
+    JOB_VISIBLE,
+    JOB_RESOURCES, /* a list of several of these */
     JOB_STARTS
 };
 enum { JOB_COUNTS = JOB_STARTS };
 struct server_job {
     double number[JOB_COUNTS];
     int line[JOB_COUNTS];
+    device_list given, visible;
 };
 
 /* What has GPUs: a server, each of its copies, or another program. */
 enum { GPU_USERS = 16 };
 struct gpu_user {
-    char name[64], devices[64], profile[64]; /* with which alone Compose starts it; "": always */
-    double share;                            /* of a GPU's memory; 0: not stated */
+    char name[64], profile[64]; /* with which alone Compose starts it; "": always */
+    device_list devices;
+    double share; /* of a GPU's memory; 0: not stated */
     int line;
     bool server, certain; /* that it runs at the same time */
 };
@@ -162,7 +171,6 @@ struct server_text {
     struct server_job job;
     struct gpu_user users[GPU_USERS];
     int user_count;
-    char exported[sizeof((struct gpu_user *)0)->devices]; /* those that later commands see */
     char taken[1024]; /* the line's variables that were read; "*": another program's */
     uint64_t copies;  /* of the server, that a manifest runs */
     int copies_line;
@@ -192,6 +200,7 @@ struct server_text {
     } sayings[SAYINGS];
     int saying_count;
     const char *machine; /* what says that it is another maker's; NULL: nothing */
+    const char *machine_reason;
     int machine_line;
     struct stray_setting strays[STRAYS];
     int stray_count;
@@ -238,8 +247,18 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
                      const char *end);
 void server_job_read_line(struct server_text *said, const char *line);
 
-/* Take a variable that may say which GPUs the server sees. */
-void server_job_sees(struct server_text *said, const char *name, const char *value);
+/* Is the line a scheduler's, such as "#SBATCH"? */
+bool server_job_directs(const char *line);
+
+/* The device in a place of a list; of all, its number. Returns whether there is one. */
+bool device_at(const char *list, int place, device_list out);
+
+/* The devices that it gives. */
+void server_job_devices(const struct server_job *job, device_list out);
+
+/* The line with numbers for commands that count GPUs, "$(nvidia-smi -L | wc -l)", where the text tells them; to be
+ * freed. NULL: it has none. */
+char *server_job_counted(const struct server_text *said, const char *line);
 
 /* Does it start what is in its line more than once? */
 bool server_job_is_several(const struct server_job *job);
@@ -248,14 +267,15 @@ bool server_job_is_several(const struct server_job *job);
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
 
 /* Keep what has GPUs: programs that a line of a script starts (returns whether there is one), the server of the
- * words between the two, what a container's text says. */
+ * job, what a container's text says. */
 bool gpu_users_find(struct server_text *said, const char *line);
-void gpu_users_server(struct server_text *said, const char *from, const char *end);
-struct gpu_user gpu_user_of_container(const char *text, int line);
+void gpu_users_server(struct server_text *said);
+struct gpu_user gpu_user_of_container(struct server_text *said, const char *text);
 void gpu_users_keep(struct server_text *said, const struct gpu_user *user);
 
-/* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others. */
-void gpu_users_check(struct server_text *said, uint64_t gpus);
+/* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others. Returns
+ * the first server; NULL: there is none. */
+const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus);
 
 /* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
  * values of options that are missing or invalid, options that are not modelled or unknown, and a second

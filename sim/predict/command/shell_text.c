@@ -31,9 +31,7 @@ void shell_step(const char **at, char *quote)
     ++*at;
 }
 
-/* Behind the command whose output the shell puts here, in "$()" or in backticks at the beginning of a word;
- * NULL: there is none that ends on the line. */
-static const char *behind_output(const char *at, bool begins)
+const char *shell_output_end(const char *at, bool begins)
 {
     enum { LONGEST = 4096 };
     bool ticks = *at == '`' && begins, calls = *at == '$' && at[1] == '(';
@@ -61,7 +59,7 @@ bool shell_word(const char **at, char *out, size_t size)
     while (**at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL)) {
         const char *from = *at;
         char was = quote;
-        output = quote == '\0' ? behind_output(from, from == begin) : NULL;
+        output = quote == '\0' ? shell_output_end(from, from == begin) : NULL;
         if (output != NULL) { /* as it stands */
             *at = output;
         } else {

@@ -20,6 +20,10 @@ void shell_step(const char **at, char *quote);
  * is the word's. */
 bool shell_word(const char **at, char *out, size_t size);
 
+/* Behind the command whose output the shell puts here, in "$()" or in backticks at the beginning of a word;
+ * NULL: there is none that ends on the line. */
+const char *shell_output_end(const char *at, bool begins);
+
 /* What is open where a text is read, the inmost last: 'i' the condition of "if", 't' what stands behind its
  * "then", 'l' a loop over a list, 'w' another, such as "while true", 'c' "case", 'f' a function, '{' another
  * group, '<' a text within the text. */

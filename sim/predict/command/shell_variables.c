@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct shell_variable *find(struct shell_variables *in, const char *name, size_t length)
@@ -228,7 +229,8 @@ char *shell_expanded(struct server_text *said, const char *line)
     char *text = NULL;
     size_t size, begins = 0;
     FILE *out = open_memstream(&text, &size);
-    const char *at = line, *end;
+    char *counted = server_job_counted(said, line);
+    const char *at = line = counted != NULL ? counted : line, *end;
     said->before = said->blocks;
     for (bool certain = true; out != NULL && shell_command(&said->blocks, &at, &end);
          at = line = end) {
@@ -249,6 +251,7 @@ char *shell_expanded(struct server_text *said, const char *line)
     if (out != NULL) {
         fputs(line, out);
     }
+    free(counted);
     return out != NULL && fclose(out) == 0 ? text : NULL;
 }
 
