@@ -555,7 +555,8 @@ static const char *copy_command(const char *at, const char *name, char out[COMMA
     for (const char *from = at; (at = from) < name; from += from == at) {
         if (shell_word(&from, word, sizeof word)) {
             counts = counts || (is_option(word) && strcmp(word, "-m") != 0) ||
-                     strcmp(word, "run") == 0 || strchr(word, '=') != NULL;
+                     strcmp(word, "run") == 0 || strcmp(word, "ssh") == 0 ||
+                     strchr(word, '=') != NULL;
             text_append(out, COMMAND_MOST, "%s%s", counts ? word : "", counts ? " " : "");
         }
     }
@@ -565,9 +566,13 @@ static const char *copy_command(const char *at, const char *name, char out[COMMA
     return name;
 }
 
-/* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? */
+/* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? An
+ * alias is a function, whose calls are not read. */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
+    static const char others[] =
+        "@(@(alias|xargs|parallel|pdsh|clush|pssh|ansible) *|"
+        "@(kubectl|sky|pm2) *@(--replicas|--num-nodes| -i)[= ]@([!1]|1[0-9])*)";
     struct shell_blocks blocks = said->before;
     bool several = false;
     for (const char *at = line, *next; at < end && shell_command(&blocks, &at, &next); at = next) {
@@ -578,8 +583,7 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         if (slurm || (strncmp(piece, "mpi", 3) == 0 && strstr(at, "llmapi-launch") == NULL)) {
             server_job_read(said, &job, at, end);
         }
-        several = fnmatch("@(xargs|parallel|pdsh|ansible) *", piece, FNM_EXTMATCH) == 0 ||
-                  server_job_is_several(&job);
+        several = fnmatch(others, piece, FNM_EXTMATCH) == 0 || server_job_is_several(&job);
     }
     return several || strpbrk(blocks.open, "lf") != NULL;
 }
