@@ -47,7 +47,7 @@ static uint64_t most_captured(const struct server_engine *engine,
                               const struct server_engine_gpu *gpu)
 {
     const struct server_engine_gpus *row = server_engine_limits(engine, gpu);
-    return gpu->gpus < 4 ? row->graphs : row->graphs_of_4;
+    return gpu->captured > 0 ? gpu->captured : gpu->gpus < 4 ? row->graphs : row->graphs_of_4;
 }
 
 double server_engine_usable(const struct server_engine *engine, const struct server_engine_gpu *gpu,
@@ -57,8 +57,11 @@ double server_engine_usable(const struct server_engine *engine, const struct ser
     if (engine->usable > 0) {
         return engine->usable;
     }
+    double captured = (double)most_captured(engine, gpu), gpus = gpu->gpus * fmax(1, gpu->stages);
+    double rank = by->rank + (captured > (double)by->larger ? by->large : 0);
     double reserved = by->fixed + fmax((double)batched_tokens, (double)by->tokens) * by->token +
-                      (double)most_captured(engine, gpu) * by->graph + gpu->gpus * by->gpu;
+                      captured * by->graph + gpus * by->gpu;
+    reserved += gpu->ranks > 1 ? captured * gpu->ranks * rank : 0;
     reserved = gpu->bytes > by->above ? fmax(reserved, by->least) : reserved;
     return fmax(0.001, round((gpu->bytes - reserved) / gpu->bytes * 1000) / 1000);
 }

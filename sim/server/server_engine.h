@@ -93,7 +93,11 @@ const struct server_connector *server_engine_connector(const struct server_engin
 struct server_engine_gpu {
     double bytes;        /* of memory */
     const char *machine; /* name */
-    uint32_t gpus;       /* that share the model */
+    uint32_t gpus;       /* that share the model, or a stage of it */
+    uint32_t stages;     /* 0: 1 */
+    uint32_t ranks;      /* that divide attention alone; 0: 1 */
+    uint64_t
+        captured; /* the largest batch that is captured, if the user states it; 0: the engine's */
 };
 
 /* The limits of an API server whose user states none. The engine has a row. */

@@ -453,7 +453,10 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
     struct server_engine_gpu gpu = {
         .bytes = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
         .machine = profile->name,
-        .gpus = out->setup.model.tensor_parallel,
+        .gpus = out->setup.model.tensor_parallel * chunk_ranks(out),
+        .stages = out->setup.model.parallel.pipeline,
+        .ranks = chunk_ranks(out),
+        .captured = workload->graph_sequences,
     };
     struct model *model = &out->setup.model;
     struct server_engine_gpus limits = *server_engine_limits(engine, &gpu);
@@ -463,9 +466,6 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
     out->engine.path.overlaps =
         workload->overlap == 0 ? engine->path.overlaps : workload->overlap > 1;
     out->setup.engine = server_engine_around(engine, &gpu, workload->compile == COMPILE_EAGER);
-    if (workload->graph_sequences > 0) {
-        out->setup.engine.most_rows = workload->graph_sequences;
-    }
     if (engine->mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;

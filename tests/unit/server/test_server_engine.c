@@ -47,7 +47,8 @@ static void limits_follow_from_the_gpu(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct server_engine engine = engine_of(cases[i].id);
-        struct server_engine_gpu gpu = {cases[i].mib * MiB, cases[i].machine, cases[i].gpus};
+        struct server_engine_gpu gpu = {
+            .bytes = cases[i].mib * MiB, .machine = cases[i].machine, .gpus = cases[i].gpus};
         struct server_engine_gpus limits = *server_engine_limits(&engine, &gpu);
         double usable = server_engine_usable(&engine, &gpu, limits.batched_tokens);
         double off = usable - cases[i].usable;
@@ -59,11 +60,27 @@ static void limits_follow_from_the_gpu(void **state)
     }
 }
 
+/* Eight ranks of 143 771 MiB: 512 + 8192 · 1.5 + 512 · 2 + 1024 + 512 · 8 · (3 + 1.5) = 33 280, so 76.9 %; with graphs
+ * of 64 sequences 15 488, so 89.2 %. Two stages of four GPUs: 512 + 8192 · 1.5 + 512 · 2 + 1024 = 14 848. */
+static void sglang_reserves_for_ranks_and_stages(void **state)
+{
+    (void)state;
+    struct server_engine engine = engine_of("sglang-0.5");
+    struct server_engine_gpu gpu = {
+        .bytes = 143771 * MiB, .machine = "h200", .gpus = 8, .ranks = 8};
+    assert_true(server_engine_usable(&engine, &gpu, 8192) == 0.769);
+    gpu.captured = 64;
+    assert_true(server_engine_usable(&engine, &gpu, 8192) == 0.892);
+    gpu = (struct server_engine_gpu){
+        .bytes = 143771 * MiB, .machine = "h200", .gpus = 4, .stages = 2};
+    assert_true(server_engine_usable(&engine, &gpu, 8192) == 0.897);
+}
+
 /* SGLang reserves by the chunk that the user asks for; vLLM's share is fixed. */
 static void the_share_follows_the_chunk_only_in_sglang(void **state)
 {
     (void)state;
-    struct server_engine_gpu gpu = {24080 * MiB, "rtx-4090", 1};
+    struct server_engine_gpu gpu = {.bytes = 24080 * MiB, .machine = "rtx-4090", .gpus = 1};
     struct server_engine sglang = engine_of("sglang-0.5"), vllm = engine_of("vllm-0.19");
     assert_true(server_engine_usable(&sglang, &gpu, 8192) == 0.461);
     assert_true(server_engine_usable(&vllm, &gpu, 8192) == 0.9);
@@ -104,7 +121,8 @@ static void a_step_fills_the_next_graph(void **state)
         {"tensorrt-llm-1.0", 9, 16},
         {"tensorrt-llm-1.0", 129, 129},
     };
-    struct server_engine_gpu gpu = {24080 * MiB, "rtx-4090", 1}; /* SGLang: graphs of up to 24 */
+    struct server_engine_gpu gpu = {
+        .bytes = 24080 * MiB, .machine = "rtx-4090", .gpus = 1}; /* SGLang: graphs of up to 24 */
     struct mechanisms mechanisms = {.resident_heads = RESIDENT_ALL,
                                     .selection = {.unit = UNIT_SHARE, .value = 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -198,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_follow_from_the_gpu),
+        cmocka_unit_test(sglang_reserves_for_ranks_and_stages),
         cmocka_unit_test(the_share_follows_the_chunk_only_in_sglang),
         cmocka_unit_test(graphs_are_captured_for_the_sizes_of_the_logs),
         cmocka_unit_test(a_step_fills_the_next_graph),
