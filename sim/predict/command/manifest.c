@@ -339,8 +339,33 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
     return good;
 }
 
+/* Write "name: NAME" and "value: text" of two lines as NAME=text, which a shell has. */
+static void join_settings(char *text)
+{
+    static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    for (char *line = text, *next; (next = strchr(line, '\n')) != NULL; line = next + 1) {
+        char *name = line + strspn(line, " \t-"), *value = next + 1 + strspn(next + 1, " \t");
+        bool named = strncmp(name, "name: ", 6) == 0 && strncmp(value, "value: ", 7) == 0;
+        name += named ? 6 + strspn(name + 6, " \"'") : 0;
+        value += named ? 7 + strspn(value + 7, " ") : 0;
+        size_t length = strspn(name, letters), size = strcspn(value, "\n");
+        bool alone = named && length > 0 &&
+                     strspn(name + length, "\"' \t\r") == (size_t)(next - name) - length;
+        if (alone && (strchr("\"'", *value) != NULL || strcspn(value, " \r\n") == size)) {
+            char *end = value + size;
+            memset(line, ' ', (size_t)(name - line));
+            name[length] = '=';
+            memmove(name + length + 1, value, size);
+            memset(name + length + 1 + size, ' ', (size_t)(end - name) - length - 1 - size);
+            end[-1] = '\n'; /* the value's line is empty */
+            next = end[0] == '\n' ? end : end - 1;
+        }
+    }
+}
+
 bool manifest_read_within(struct server_text *said, char *text, struct error *why)
 {
+    char *whole = text;
     bool good = true;
     int line = 0; /* those before `text` */
     for (char *open = text, *close; good && (open = strchr(open, '`')) != NULL;
@@ -367,6 +392,7 @@ bool manifest_read_within(struct server_text *said, char *text, struct error *wh
             *at = *at == '\n' ? '\n' : ' '; /* read */
         }
     }
+    join_settings(whole);
     said->container = false;
     memset(&said->blocks, 0, sizeof said->blocks);
     memset(&said->variables, 0, sizeof said->variables);

@@ -32,7 +32,9 @@ bool server_setting_is_switch(const struct server_option *option)
 static void invalid(const struct server_option *option, const char *value, const char *instead,
                     struct server_text *said)
 {
-    if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
+    bool type = strcmp(option->name, "dtype") == 0; /* of which it says less than a key */
+    const char *key = type ? "dtype.weights" : option->sets;
+    if (key == NULL || !server_text_overrides(said, key)) {
         error_expect(server_text_refuse(said, "'%s' is '%.60s'", option->name, value), "%s",
                      instead);
     }

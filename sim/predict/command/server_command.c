@@ -370,18 +370,21 @@ static bool pass_redirection(const char **at, char *word)
 }
 
 /* May the variable stand for the model, of which options of the command have no word? Not one that is called
- * after options, or a list: it is more than a model. */
+ * after options, or a list: it is more than a model. One that is called after nothing is, where a command takes
+ * the model without an option: "vllm serve $X". */
 static bool may_be_model(const struct server_text *said, const char *variable, const char *at)
 {
     char word[WORD];
-    bool named = false;
+    bool named = false,
+         serves = strncmp(at - 5, "serve", 5) == 0 && strcmp(said->program->file, "sglang") != 0;
     while (!named && (shell_word(&at, word, sizeof word) || pass_redirection(&at, word))) {
         const char *value = is_option(word) ? (split_option(word), word) : "";
         const struct server_option *of = server_option_find(said->program, value);
         named = of != NULL && of->sets != NULL && strcmp(of->sets, "model") == 0;
     }
-    return !named && fnmatch("*@(args|flags|opts|option|extra|param|cmd|command|[[][@*])*",
-                             variable, FNM_EXTMATCH | FNM_CASEFOLD) != 0;
+    return !named && (serves || strcasestr(variable, "model") != NULL) &&
+           fnmatch("*@(args|flags|opts|option|extra|param|cmd|command|[[][@*])*", variable,
+                   FNM_EXTMATCH | FNM_CASEFOLD) != 0;
 }
 
 /* The words behind a server's command, up to its end. One alone is the model, unless an option was. */

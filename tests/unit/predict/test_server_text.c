@@ -687,14 +687,15 @@ static const struct {
 static void values_that_are_overridden_need_not_be_valid(void **state)
 {
     (void)state;
-    static const char *const sets[] = {"request_tokens=8K", "tensor_parallel=2"};
+    static const char *const sets[] = {"request_tokens=8K", "tensor_parallel=2",
+                                       "dtype.weights=bf16"};
     struct stated_keys keys;
     FILE *in = tmpfile();
     assert_non_null(in);
-    fputs("vllm serve m --max-model-len $LEN -tp x --max-num-seqs 4\n", in);
+    fputs("vllm serve m --max-model-len $LEN -tp x --dtype $D --max-num-seqs 4\n", in);
     for (uint32_t count = 0; count <= COUNT(sets); count++) {
         rewind(in);
-        assert_int_equal(server_text_read(in, "f", sets, count, &keys, &why), count == 2);
+        assert_int_equal(server_text_read(in, "f", sets, count, &keys, &why), count == COUNT(sets));
     }
     assert_string_equal(keys.all[STATED_MAX_SEQUENCES].value, "4");
     fclose(in);
@@ -710,7 +711,8 @@ static void variables_of_options_are_no_model(void **state)
                                         "vllm serve $MORE --model org/m",
                                         "vllm serve \"${SERVE[@]}\"",
                                         "vllm serve --model $MODEL $4",
-                                        "sglang serve --model-path $MODEL -tp 2 $QUANT"};
+                                        "sglang serve --model-path $MODEL -tp 2 $QUANT",
+                                        "sglang serve $FOO --tp 2"};
     const char *set = "model=qwen3-8b";
     struct stated_keys keys;
     for (size_t i = 0; i <= COUNT(texts); i++) {
@@ -799,7 +801,7 @@ static const struct {
      "Traceback (most recent call last), version"},
     {"GPU KV cache size: 900 tokens\nApplication startup complete.\nTraceback (most recent call last):\n",
      "version"},
-    {"- name: CUDA_VISIBLE_DEVICES\n  value: '0,1'\nvllm serve m", "CUDA_VISIBLE_DEVICES, version"},
+    {"- name: VLLM_USE_V1\n  value: \"1\"\nvllm serve m", "VLLM_USE_V1, version"},
     {"LMCACHE_CHUNK_SIZE=64\nunset LMCACHE_CHUNK_SIZE\nvllm serve m", "version"},
     {"# export VLLM_USE_V1=0\nvllm serve m", "VLLM_USE_V1, version"},
     {"You should set VLLM_PP_LAYER_PARTITION to 10,22.\nvllm serve m",
@@ -985,7 +987,15 @@ static const struct {
     {"setenv VLLM_PP_LAYER_PARTITION 10,22\nvllm serve m -pp 2",
      "f:1: 'VLLM_PP_LAYER_PARTITION' is set"},
     {"- name: VLLM_PP_LAYER_PARTITION\n  value: \"10,22\"\nvllm serve m -pp 2",
-     "f:1: 'VLLM_PP_LAYER_PARTITION' is set"},
+     "f:1: 'VLLM_PP_LAYER_PARTITION': how GPUs share the model is not modelled so"},
+    {"- name: CUDA_VISIBLE_DEVICES\n  value: '0'\nvllm serve m -tp 2",
+     "f:1: the server is on 2 GPUs of a machine, and sees 1"},
+    {"- value: '0'\n  name: VLLM_USE_V1\nvllm serve m", "f:2: 'VLLM_USE_V1' is set in a way"},
+    {"sglang serve $FOO", "f:1: '$FOO' stands without an option"},
+    {"docker run lmsysorg/sglang:v0.5.3 python3 -m sglang.launch_server ${FOO} --tp 2",
+     "f:1: '${FOO}' stands without an option"},
+    {"python -m vllm.entrypoints.openai.api_server $FOO", "f:1: '$FOO' stands without an option"},
+    {"vllm serve $FOO", "f:1: 'model' is '$FOO'"},
     {"os.environ[\"VLLM_PP_LAYER_PARTITION\"]=\"10,22\"\nvllm serve m -pp 2",
      "f:1: 'VLLM_PP_LAYER_PARTITION' is set"},
     {"| vllm serve m | --tensor-parallel-size 4 |",
