@@ -1,7 +1,5 @@
-/* `spillway ablate`: what each mechanism in which a system differs from a base saves.
- *
- * Its rows are made once, for people, programs and the database. For people follow what each mechanism
- * changes, and how far the single savings are from their sum. */
+/* `spillway ablate`: what each mechanism in which a system differs from a base saves, as rows; for people
+ * also what each changes, and how far the single savings are from their sum. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,8 +204,7 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     put_trade(ablation, row, frame);
 }
 
-/* The rows. `view`: of a table for people; NULL: of JSON and the database, also with those of
- * mechanisms that change no step. */
+/* The rows of a table for people; `view` NULL: of JSON and the database, also of what changes no step. */
 static struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
                                   struct error *why)
 {

@@ -1,6 +1,4 @@
-/* `spillway compare`: the runs of a database beside measurements of a server, a row for each figure
- * that the measurement has and the run predicts. Published figures are held against predictions by
- * the Python module (python/spillway/papers.py). */
+/* `spillway compare`: a database's runs beside measurements of a server, a row for each figure of both. */
 
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
@@ -29,8 +27,7 @@ static const struct frame_column columns[COLUMNS] = {
     [ERROR] = {.title = "error", .unit = UNIT_CHANGE},
 };
 
-/* Does the load agree: rate, lengths, clients, gaps? Prints what does not. Requests that arrive all at
- * once have no rate. The context is a whole number, so the answer is known to a token. */
+/* Does the load agree: rate (unless all come at once), lengths, clients, gaps? Prints what does not. */
 static bool compare_print_load(const struct result *result, const struct measured *measured)
 {
     const struct cell *cells = result->cells, *in = &cells[COLUMN(requests_in_per_s)->index];

@@ -17,8 +17,7 @@ struct offer {
     const char *part; /* of it, which is completed: behind "--set=", "model=", "mechanisms." */
 };
 
-/* Print the whole word with this name in place of the part, on a line, if the part begins it.
- * `ending` follows the name; an ending of "=" or "." says that the word goes on. */
+/* Print the word with this name, and `ending`, in place of the part that begins it. "=", ".": it goes on. */
 static void offer_name(struct offer offer, const char *name, const char *ending)
 {
     if (strncmp(name, offer.part, strlen(offer.part)) == 0) {

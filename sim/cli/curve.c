@@ -1,5 +1,4 @@
-/* `spillway curve`: the hit ratios of policies at a range of cache sizes. A table has a row a curve and a
- * column a size; JSON and the database have all points. */
+/* `spillway curve`: hit ratios of policies at a range of cache sizes; a row a curve and a column a size. */
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
 #include "cli/trace/trace_argument.h"
@@ -117,8 +116,7 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
 
 /* ---- policies ---- */
 
-/* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
- * neither has one that attends only to what it holds. */
+/* Can every head give the policy what it needs? What caches nothing, or attends only to it, has no curve. */
 static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
 {
     bool positions = report->trace != NULL;
@@ -195,8 +193,7 @@ static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
     sizes->count = kept;
 }
 
-/* A cache too small for a set cannot reuse it, so a policy that reuses sets has no curve at that
- * size. This is an error only if that policy alone was asked for. */
+/* A policy that reuses sets has no curve at a cache too small for one; an error if it alone was asked for. */
 static bool choose_sizes(const struct arguments *arguments, const struct curve_report *report,
                          struct policy_curves *curves, struct error *why)
 {

@@ -1,7 +1,5 @@
-/* `spillway kernels`: what a machine's profile says one kernel takes, which limit it runs into, and
- * the figures that it rests on; 'list hardware' has their values and sources. Bytes and FLOPs are
- * counted as those of a model's operators are (model/operators.c): queries, activations and outputs
- * are bf16, as in a run. */
+/* `spillway kernels`: what a machine's profile says one kernel takes, its limit, and the figures behind it.
+ * Bytes and FLOPs are counted as in model/operators.c: queries, activations and outputs are bf16. */
 #include "cli/frame/arguments.h"
 #include "core/text.h"
 #include "decode/cost/attention.h"

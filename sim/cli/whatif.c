@@ -1,6 +1,5 @@
-/* `spillway whatif`: runs a scenario along one axis, or over a grid of two. A row is a point. Below the table
- * stands what its rows cannot say: how much better the best is than the scenario's own, and what is in the
- * way where no point is best. */
+/* `spillway whatif`: runs a scenario along one axis or two, a row a point. Below stands how much better the
+ * best is than the scenario's own, and what is in the way where none is best. */
 #include <math.h>
 #include <string.h>
 
@@ -111,8 +110,7 @@ static uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_C
     return FIRST_FIGURE + count + 1;
 }
 
-/* Show what the study is about, and what differs from point to point. An axis of rates states the
- * requested rate, not the drawn one. */
+/* Show what differs from point to point. An axis of rates states the requested rate, not the drawn one. */
 static void adapt(const struct whatif *whatif, struct frame_column *column)
 {
     const struct column *of = column->of != NULL ? column_find(column->of) : NULL;

@@ -1,5 +1,4 @@
-/* Errors are filled by value. A long text is cut between characters. Bytes that would control a
- * terminal never reach it, whatever file they were read from. */
+/* A long text is cut between characters. Bytes that would control a terminal never reach it. */
 #include "core/error.h"
 
 #include <stdarg.h>

@@ -24,8 +24,7 @@ const char *name_at(struct names names, size_t index)
 
 /* ---- spellings ---- */
 
-/* The next letter of a name, without what separates its parts; '-' for what separates two digits.
- * `last` is the letter before. */
+/* The next letter of a name, without separators but '-' between two digits; `last` is the one before. */
 static char letter_at(const char **at, char last)
 {
     size_t between = strspn(*at, "-_ :");

@@ -187,8 +187,7 @@ static bool is_path(const struct named_kind *kind, const char *name)
 
 /* ---- all spellings of a kind ---- */
 
-/* Spellings, and the names of the files that they stand for; all owned. Without memory some are missing:
- * nothing but a name that is not found comes of it. */
+/* Spellings, and their files' names; owned. Without memory some are missing, and their names not found. */
 struct spellings {
     struct spelling {
         char *text, *name;
@@ -321,8 +320,7 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
     return error_nearest(why, least != NAME_FAR ? nearest : NULL);
 }
 
-/* Was a file of this name, spelled in any way, left out of a package that must be small? Its folder's list
- * ELSEWHERE has a line for each such file, "NAME BYTES". If so, `why` says where it is. */
+/* Was such a file left out of a small package, whose list ELSEWHERE has lines "NAME BYTES"? `why` says so. */
 static bool named_left_out(const struct named_kind *kind, const char *name, const char *file,
                            int line, struct error *why)
 {

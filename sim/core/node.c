@@ -1,7 +1,4 @@
-/* Trees of nodes: making, copying, finding, overriding, merging.
- *
- * Recursion is bounded by NODE_DEEPEST: the reader refuses deeper files, node_set() deeper
- * paths, and a merge is as deep as the deeper of its two trees. */
+/* Trees of nodes: making, copying, finding, overriding, merging. Recursion is bounded by NODE_DEEPEST. */
 #include "core/node.h"
 
 #include "core/array.h"
@@ -306,9 +303,8 @@ bool node_merge(struct node *base, const struct node *over, struct error *why)
     return true;
 }
 
-/* One text for equal trees: flow style, keys sorted by bytes, every scalar in double quotes, in
- * ASCII. It is YAML (and JSON, except for characters past 16 bits), so reading it and writing it
- * again gives the same text. */
+/* One text for equal trees: flow style, keys sorted by bytes, scalars in double quotes, in ASCII. It is YAML
+ * (and JSON, but for characters past 16 bits), and gives itself when read and written. */
 
 static void put_quoted(const char *text, FILE *out)
 {

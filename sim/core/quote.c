@@ -8,8 +8,7 @@
 #define QUOTE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define QUOTE_DIGITS "0123456789"
 
-/* Characters that end a line in some reader, that a terminal obeys, or that change the order or
- * the look of their neighbours. */
+/* Characters that end a line in some reader, that a terminal obeys, or that reorder or hide others. */
 static bool is_hidden(uint32_t character)
 {
     static const struct {

@@ -145,8 +145,7 @@ static bool units_fits(double value, enum unit unit)
     return value < (unit == UNIT_NS ? 0x1p63 : 0x1p64);
 }
 
-/* The value in base units. A share is rounded to the double nearest to its decimal text, so that
- * 35% and 0.35 are equal: a double cannot represent a hundredth exactly. */
+/* In base units. A share is the double nearest to its decimal text: 35% and 0.35 are equal. */
 static double units_value_of(const struct units_reading *reading,
                              const struct unit_spelling *spelling)
 {
@@ -322,8 +321,7 @@ char *units_format(double value, enum unit unit, char *text, size_t size)
     return text;
 }
 
-/* Uses the largest unit in which the value is a whole number, otherwise the smallest unit; a bare
- * number if the conversion there and back would change the value. */
+/* The largest unit in which the value is whole, else the smallest; a bare number if that would change it. */
 char *units_write(double value, enum unit unit, char *text, size_t size)
 {
     const struct unit_spelling *best = NULL;

@@ -219,8 +219,7 @@ static const char *quoted_key(const char *reason, const char *key)
     return NULL;
 }
 
-/* A contradiction is reported at its key if that is overridden; else at the overrides, because presets
- * by themselves are consistent; else in the preset. */
+/* A contradiction is reported at its key if that is overridden, at the overrides, or in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
                                const struct node *overrides, const struct node *merged,
                                struct error *why)

@@ -233,8 +233,7 @@ static bool takeover_has_basis(const struct node *figure, enum basis of)
     return basis != NULL && basis->kind == NODE_SCALAR && strcmp(basis->text, basis_names[of]) == 0;
 }
 
-/* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a
- * figure that was not measured, another bandwidth, peak, number of multiprocessors or L2? */
+/* Does the user's file state another GPU than the one it extends, by bandwidth, peak, SMs or L2? */
 static bool takeover_of_another(const struct node *gpu, const struct node *stated)
 {
     static const char *const marks[] = {"hbm_bandwidth", "flops_bf16", "sms", "l2"};
@@ -247,8 +246,7 @@ static bool takeover_of_another(const struct node *gpu, const struct node *state
     return another;
 }
 
-/* Lower the basis of a figure that another file states, if it is a time or a share that was measured
- * within a range. Properties, such as a capacity, have none; a bare value is assumed already. */
+/* Lower the basis of a figure of another file that was measured within a range, a time or a share. */
 static bool assume(const struct node *figure, struct error *why)
 {
     struct node *basis = (struct node *)node_get(figure, "basis");
@@ -265,8 +263,7 @@ static bool assume(const struct node *figure, struct error *why)
            node_set_text(source, text, why);
 }
 
-/* After `stated` was laid over such a GPU: what was measured of the other GPU counts as assumed,
- * within its range, and its sources say whose it is. Figures of nvidia.yaml hold for every GPU. */
+/* What was measured of such another GPU counts as assumed, and says so; nvidia.yaml holds for all. */
 static bool takeover_assume(struct node *gpu, const struct node *stated, struct error *why)
 {
     bool good = true;

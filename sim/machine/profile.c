@@ -224,8 +224,7 @@ static void curve_release(struct curve *curve)
     *curve = (struct curve){0};
 }
 
-/* Read the node `figure` for curve `id`: a bare value, or a map with value or points, basis, source
- * and range. `out` is zeroed first and then owns its memory; on failure it is zeroed. */
+/* Read the `figure` of a curve into `out`, which then owns its memory; zeroed on failure. */
 static bool curve_read(const struct node *figure, enum curve_id id, struct curve *out,
                        struct error *why)
 {
@@ -238,9 +237,8 @@ static bool curve_read(const struct node *figure, enum curve_id id, struct curve
     return true;
 }
 
-/* The value at `size`: linear between points. Past an end it is the value at that end and
- * `*extrapolated` is set to true (otherwise it is not touched). A curve of one point has the same
- * value at every size. The curve must have points. */
+/* The value at `size`: linear between points, and past an end the value there, with `*extrapolated` set. A
+ * curve of one point has that value at every size. */
 static double curve_value(const struct curve *curve, double size, bool *extrapolated)
 {
     const double *sizes = curve->size, *values = curve->value;

@@ -1,5 +1,4 @@
-/* Sizes of one GPU's share. Weights are added up from the operators that read them, so that the
- * bytes held and the bytes read always agree. */
+/* Sizes of one GPU's share. Weights are added up from the operators that read them: both always agree. */
 #include "model/layer_kind.h"
 #include "model/sharding.h"
 

@@ -101,8 +101,7 @@ static void operator_norm(struct share *share, const char *name, enum model_stag
  * MLA is the absorbed form that decode uses: queries move into the latent space, so that each latent is read
  * once for all heads (DeepSeek-V2, arXiv:2405.04434). */
 
-/* With a tied value V is K. A layer that shares KV has K and V in its checkpoint, and engines
- * multiply by all three at once, though they keep the query alone (vLLM's gemma4.py). */
+/* With a tied value V is K. A layer that shares KV has all three, but keeps the query (vLLM's gemma4.py). */
 static void grouped_in(struct share *share)
 {
     const struct model *model = share->model;
@@ -132,8 +131,7 @@ static void absorb(struct share *share, const char *name, enum model_stage stage
     operator_end(share, 0, share->heads * (from + latent));
 }
 
-/* Projections to the latents of Q and of K and V, or to Q itself, and to a gate of the output
- * (Kimi-K3). Replicated, except for Q itself and the gate. */
+/* Projections to the latents of Q and of K and V, which are replicated, or to Q, and to a gate (Kimi-K3). */
 static void latent_in(struct share *share)
 {
     const struct model *model = share->model;
@@ -416,8 +414,7 @@ static void visit_experts(struct share *share)
     share->op->data_bytes = whole < (double)UINT64_MAX ? (uint64_t)llround(whole) : UINT64_MAX;
 }
 
-/* Turn a product of one expert and the tokens of all ranks into one of all experts that the GPU
- * holds: each token visits some of them, and only visited experts are read (model_experts_of()). */
+/* Make one expert's product of the tokens of all ranks one of all the GPU's experts (model_experts_of()). */
 static void spread_over_experts(struct share *share)
 {
     const struct model_experts *experts = &share->experts;
@@ -520,8 +517,7 @@ static void extra_operators(struct share *share)
         operator_multiply(share, DTYPE_BF16, rank, hidden);
         operator_end(share, hidden, 2 * (hidden + rank));
     }
-    /* The token's own input of the layer: its row of a table, a projection of the embedding, which runs once
-     * for all layers, a gate, a projection back, and a norm. */
+    /* The token's own input: its row of a table, a projection of the embedding, a gate, one back, a norm. */
     if (dim > 0) {
         operator_begin(share, "token_input", MODEL_POST);
         for (int i = 0; i < 3; i++) {

@@ -119,8 +119,7 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
     return true;
 }
 
-/* The factor of rank^-s with which the probabilities add up to `chosen`: raised until what the
- * probabilities of 1 leave is spread over the others. */
+/* The factor of rank^-s with which probabilities add up to `chosen`, though none is above 1. */
 static double zipf_factor(uint32_t experts, double chosen, double skew)
 {
     double factor = 0;
@@ -171,9 +170,8 @@ static double popularity_variance(double tokens)
     return fmax(0, log(most) * (most + 1) / (2 * (most - 1)) - 1);
 }
 
-/* Tokens that choose by chance do not visit every group alike, and some groups hold more of the
- * popular experts: the mean becomes what the fullest group has, of visits and of experts that some
- * token visits. Experts that are dealt out by a skew are popular alike in all groups. */
+/* Tokens that choose by chance do not visit every group alike, and some hold more popular experts (alike with
+ * a skew): the mean becomes what the fullest has, of visits and visited experts. */
 static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
                        struct model_experts *out)
 {

@@ -18,8 +18,7 @@ static bool fifo_init(struct policy *policy, const struct policy_env *env, struc
     return true;
 }
 
-/* Look up `wanted` blocks, best first, and admit the misses worst first. If there are more misses
- * than the cache holds, only the best stay; the others would be evicted within the step. */
+/* Look up `wanted` blocks, best first, and admit the misses worst first, or, of too many, only the best. */
 static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted,
                        struct outcome *outcome)
 {

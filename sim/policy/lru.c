@@ -55,8 +55,7 @@ static void lru_clean(struct lru *lru)
     lru->end = kept;
 }
 
-/* Look up `wanted` blocks, best first, and touch them worst first. If there are more than the cache
- * holds, only the best stay; the others would be evicted within the step. */
+/* Look up `wanted` blocks, best first, and touch them worst first, or, of too many, only the best. */
 static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
                       struct outcome *outcome)
 {

@@ -1,7 +1,4 @@
-/* The table of policies and their common code.
- *
- * A new policy is a file and a row of policies.def; `list policies`, the nearest name in messages and the
- * property tests walk the rows. */
+/* The table of policies and their common code. A new policy is a file and a row of policies.def. */
 
 #include "policy/policy.h"
 

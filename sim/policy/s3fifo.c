@@ -41,8 +41,7 @@ static inline bool s3fifo_touch(struct policy *policy, uint32_t block)
     return held;
 }
 
-/* Evict a block if the cache is full: from MAIN if that is too large, else from SMALL, oldest first; if all of
- * SMALL moves on, from MAIN after all. */
+/* Evict a block if the cache is full: from MAIN if that is too large or SMALL moves on, else from SMALL. */
 static void s3fifo_make_room(struct s3fifo *s3fifo)
 {
     struct queues *queues = &s3fifo->queues;

@@ -1,5 +1,4 @@
-/* Iterations and answers wait in calendars, the earliest first. A server whose iteration was brought forward
- * by a request has an entry that is too late; it is recognised, because the server is not due then. */
+/* Iterations and answers wait in calendars. An entry of a server that was brought forward is too late. */
 #include "server/fleet.h"
 
 #include "core/engine/calendar.h"
@@ -147,8 +146,7 @@ static bool fleet_answer(struct fleet_state *state, uint32_t count, int64_t at_n
     return ok;
 }
 
-/* fleet_answer() where requests belong to sessions. Those that ended are among the first in flight:
- * the search ends with the last of them, or a long queue would be walked at every iteration. */
+/* fleet_answer() with sessions: those that ended are among the first in flight, where the search ends. */
 static bool answer_sessions(struct fleet_state *state, const struct server_ends *ends,
                             struct error *why)
 {

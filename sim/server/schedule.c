@@ -141,8 +141,7 @@ static double reserve_begin(struct server *server)
     return tokens;
 }
 
-/* Does the front of the queue fit beside `*reserved` tokens? If so, adds its output to them. Where
- * nothing runs it always fits, so that a request which takes the whole memory can run. */
+/* Does the front of the queue fit beside `*reserved` tokens, or run alone? Its output is added to them. */
 static bool reserve_fits(const struct server *server, const struct sequence *front,
                          double *reserved)
 {
@@ -203,8 +202,7 @@ static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t 
 /* Which sequences a step may compute. */
 enum schedule_kind { PROMPTS = 1, DECODES = 2 };
 
-/* Give running sequences of these kinds their next tokens; preempt others if there is no room.
- * Returns the tokens that the step has left. */
+/* Give running sequences of these kinds their next tokens, preempting others. Returns the tokens left. */
 static uint32_t schedule_running(struct server *server, int kinds, uint32_t budget, bool *made_room)
 {
     server->cruise.decodes = (kinds & DECODES) != 0;

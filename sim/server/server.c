@@ -1,6 +1,5 @@
-/* Each iteration is an event: time passes until something changes, requests arrive, the scheduler
- * runs, then a step runs. In tests, conservation laws are checked in the middle of each event and
- * after the last (server_state.h). */
+/* Each iteration is an event: time passes, requests arrive, the scheduler runs, then a step. In tests,
+ * conservation laws are checked in its middle (server_state.h). */
 #include "server/server_state.h"
 
 #include <assert.h>
@@ -221,8 +220,7 @@ static void wait_for_layers(const struct server *server, struct step_time *time)
     }
 }
 
-/* The step's blocks are full, and it waits until all that is saved is on the host: alone on the link, because
- * loads have ended. Returns for how long. */
+/* The step's blocks are full: it waits until saves have crossed, alone on the link. Returns for how long. */
 static int64_t save_step(struct server *server, uint32_t computing)
 {
     double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
@@ -309,8 +307,7 @@ static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
     way_shares_find(server->clock.shares, most, rate);
 }
 
-/* The engine's thread copies, and begins the next step behind it; or the step has taken blocks that are still
- * being saved, and begins when they are. */
+/* The engine's thread copies before the next step; or that waits until blocks that it takes are saved. */
 static void wait_for_copies(struct server *server, struct step_load *load)
 {
     const struct server_options *options = &server->options;
@@ -330,8 +327,7 @@ static void wait_for_copies(struct server *server, struct step_load *load)
     find_pending(server, load->pending);
 }
 
-/* When an idle server has something to do again: at the end of a copy, if somebody waits, when it sees
- * that a load has ended, or at the next arrival. */
+/* When an idle server goes on: a copy ends for somebody, a load is seen to have ended, a request arrives. */
 static int64_t idle_until(const struct server *server)
 {
     double rate[SERVER_FLOWS];

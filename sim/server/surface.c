@@ -200,8 +200,7 @@ static bool look_at(struct surface *surface, uint32_t index, struct error *why)
     return !bent || surface_cut(surface, index, along_x >= along_y ? ALONG_X : ALONG_Y, why);
 }
 
-/* Make sure that the cell is cut, or known to be flat. One that is too long along y is cut unseen:
- * its middle says little about the rest. */
+/* Make sure that the cell is cut, or flat. One too long along y is cut unseen: its middle says little. */
 static bool know(struct surface *surface, uint32_t index, struct error *why)
 {
     struct surface_cell *cell = &surface->cells[index];

@@ -94,8 +94,7 @@ uint32_t router_select(struct router *router, uint32_t server)
     return count;
 }
 
-/* What a server was sent is a bit for each chunk and server. Prompts are sent whole, so a server
- * that was sent a chunk was sent all chunks in front of it. */
+/* A bit for each chunk and server: one that was sent a chunk was sent those before it. */
 
 static const double prefix_weight = 3, queue_weight = 2, memory_weight = 2; /* llm-d's defaults */
 

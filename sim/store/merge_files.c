@@ -31,8 +31,7 @@ static bool step_with_row(struct store *store, sqlite3_stmt *from, sqlite3_stmt 
     return database_step(store, to, row, why);
 }
 
-/* `last`: the number of the output's last row before the merge. A row that is there must be the same to the
- * last bit. */
+/* `last`: the output's last row before the merge. A row that is there must be the same to the last bit. */
 static bool copy_table(struct store *part, struct store *into, const struct schema_table *table,
                        int64_t last, uint64_t *added, struct error *why)
 {

@@ -274,8 +274,7 @@ bool schema_check_file(const char *path, bool writable, struct error *why)
     if (file == NULL) {
         return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
-    /* It begins with 16 characters and has the application's number at byte 68
-     * (https://www.sqlite.org/fileformat.html). */
+    /* 16 characters, and at byte 68 the application's number (https://www.sqlite.org/fileformat.html). */
     bool whole = fread(header, 1, sizeof header, file) == sizeof header;
     fclose(file);
     if (!whole || memcmp(header, "SQLite format 3", 16) != 0) {

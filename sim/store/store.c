@@ -18,8 +18,7 @@
 #include "store/database.h"
 #include "store/schema.h"
 
-/* How long a file is awaited that another program writes, also after Ctrl-C; how often its state,
- * and in a long statement the stop flag, is looked at. */
+/* How long a file in use is awaited, also after Ctrl-C; how often it, and the stop flag, is looked at. */
 enum { BUSY_MS = 10000, STOPPED_MS = 500, LOOK_MS = 20, LOOK_STEPS = 10000 };
 
 /* What SQLite's result codes mean for the user, extended ones before their class. Others are as they are. */

@@ -117,8 +117,7 @@ static float most_unrecorded(const struct trace_header *header, const struct tra
     return from < to ? (float)(half_code * (double)trace_mass[lightest]) : 1;
 }
 
-/* What the row leaves to the window, and what it says about the units that it does not record.
- * `known` is the span of the true row. */
+/* What the row (`known`) leaves to the window, and says about units that it does not record. */
 static void account(const struct trace_header *header, const struct trace_frame *frame,
                     uint32_t row, const struct demand_shape *shape, const struct demand_span *known,
                     struct demand *out)

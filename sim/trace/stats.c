@@ -1,6 +1,5 @@
-/* One pass over a trace, layer by layer in parallel. The history needed for comparisons is kept:
- * for each unit, in which of the last 32 steps it was wanted (a bit each); for each query head, its
- * last 16 queries. */
+/* One pass over a trace, layer by layer in parallel, with a history: the last 32 steps of each unit (a bit
+ * each), and the last 16 queries of each query head. */
 #include "trace/stats.h"
 
 #include "core/array.h"

@@ -15,8 +15,7 @@
 
 enum { MOST_WORDS = 40 };
 
-/* The valid words are those of all commands, as help lists them, or of those of a group (NULL: none was
- * typed); `given` is "" if nothing was typed, or nothing behind the group. */
+/* The valid words are those of all commands, or of a group; `given` is "" if nothing more was typed. */
 static bool unknown_command(const struct command *const *commands, const char *group,
                             const char *given, struct error *why)
 {
@@ -137,9 +136,8 @@ int program_run(const struct program *program, int argc, char **argv)
         }
     }
     visible_streams();
-    /* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
-     * kernel each time, the kernel would hand it out again page by page, cleared: in a study that only
-     * repeats the timing, that took two fifths of all processor time. */
+    /* A schedule takes megabytes, and a study makes thousands: memory that goes back to the kernel each time
+     * is cleared page by page, which took two fifths of all processor time. */
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

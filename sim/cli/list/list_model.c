@@ -1,5 +1,4 @@
-/* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
- * sequence, and, if an engine is named, how that engine divides its pool. */
+/* `spillway list model`: what a model's layers keep, weights, KV, and how an engine divides its pool. */
 
 #include <math.h>
 #include <string.h>

@@ -65,8 +65,7 @@ static FILE *open_memory(const char *name, struct error *why)
     return file;
 }
 
-/* Cells are written without the characters that would end one or that gnuplot interprets in a quoted
- * text: escapes, and backquotes, which run a command. */
+/* Without the characters that end a cell, or that gnuplot interprets: escapes, and backquotes, which run. */
 static bool write_row(uint32_t count, const char *const *names, const char *const *values,
                       void *context, struct error *why)
 {

@@ -89,8 +89,7 @@ static bool write_section(struct report *report, const char *title, struct error
 
 /* ---- question and answer ---- */
 
-/* Below the question: the verdict that was asked for, the number of runs without a result, and the note on the
- * programs. */
+/* Below the question: the verdict, the number of runs without a result, and the note on the programs. */
 static bool write_heading(struct report *report, const char *unused, struct error *why)
 {
     const char *missing = report_table_text(&report->headings[report->heading], 0, "missing");
@@ -169,10 +168,8 @@ static bool write_answer(struct report *report, const char *unused, struct error
            write_table(report, "varied 40 - " OF_STUDIED " | What differs between the runs", why);
 }
 
-/* ---- what moves: the script, and the runs behind its sliders ----
- *
- * The page's policy names the script by its hash, so nothing else can run. JSON is data to a
- * browser; it has no `<`, so it cannot end its own element. */
+/* ---- what moves: the script, which the page's policy names by its hash, and the runs behind its sliders.
+ * JSON has no `<`, so it cannot end its own element ---- */
 
 static bool write_explore(struct report *report, const char *unused, struct error *why)
 {

@@ -94,8 +94,7 @@ static void append_tables(const char *text, FILE *out)
     fputs("PRAGMA query_only = 0;\n", out);
     for (; strncmp(text, "SELECT", 6) != 0; text = next) {
         const char *table = text + strspn(text, ", ");
-        /* Lines of the files are indented, but for those that begin or end a table, comments, and the SELECT
-         * behind the last table. */
+        /* Indented lines do not begin or end a table; nor do comments, and the SELECT behind the last. */
         next = text;
         do {
             next += strcspn(next, "\n");

@@ -1,6 +1,5 @@
-/* Of decode steps, sentences about the parts of the step. Of a server, a table of an engine's lines if
- * the KV pool is computed from them, a paragraph on memory, then one on time. Both end with the effect of
- * the machine's figures. */
+/* Of decode steps, sentences about their parts; of a server, its engine's memory and its time. Both end with
+ * the effect of the machine's figures. */
 #include "cli/runs/run_explained.h"
 
 #include "cli/frame/message.h"
@@ -64,8 +63,7 @@ static void print_helps(const struct explanation *explanation, const struct expl
     }
 }
 
-/* The figures that were not measured, each with the largest effect of a 10 % error, whichever way it goes,
- * on any of the times; 0: none. */
+/* The figures that were not measured, each with the largest effect of 10 % on any time; 0: none. */
 static void guessed_effects(const struct explanation *explanation, double effects[CURVE_COUNT],
                             enum basis bases[CURVE_COUNT])
 {
@@ -156,8 +154,7 @@ struct time_share {
     double of;
 };
 
-/* " A first token takes 12 ms in the mean: its prompt 62 %, the queue 30 %." The largest shares, which
- * leave the list; small ones are left out. */
+/* " A first token takes 12 ms in the mean: its prompt 62 %, ..." The largest shares, taken off the list. */
 static void print_shares(const char *what, double ms, struct time_share *shares, FILE *out)
 {
     fprintf(out, "%s %.*f ms in the mean: ", what, ms < 100 ? 1 : 0, ms);
@@ -253,8 +250,7 @@ static const char *why_nothing_is_found(double known, double gpu)
                  "host_memory they keep it.";
 }
 
-/* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what
- * would change that. Without hashes of prompts nobody knows. */
+/* What tiers below the GPU bring, and what would change that if it is little. Unknown without hashes. */
 static void print_tiers(const struct point *point, const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
@@ -417,8 +413,7 @@ static char *times_text(const struct point *point, const char *name, const struc
     return text_close(&file, good, why);
 }
 
-/* Printed when it is whole, in place of the line that shows progress. `*shown` is the memory that the run
- * before had, or NULL: the same is not printed again. */
+/* Printed when whole, in place of progress. `*shown`: the memory of the run before, not printed twice. */
 static bool print_point(const struct point *point, const char *name, const struct result *result,
                         const struct run_context *runs, char **shown, struct error *why)
 {

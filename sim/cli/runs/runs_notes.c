@@ -25,8 +25,7 @@ enum shared_id {
 static const char *const shared_columns[SHARED_COUNT] = {"model",   "gpus",  "hardware",
                                                          "context", "steps", "warmup"};
 
-/* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
- * 131072 tokens a sequence; 38 steps after 38 of warm-up". Zeroed before the first run. */
+/* What all runs of a table have in common, said once above it. Zeroed before the first run. */
 struct runs_shared {
     char text[SHARED_COUNT][128]; /* "" until a run has one */
     bool varies[SHARED_COUNT];
@@ -71,9 +70,8 @@ static void append_number(const struct runs_shared *shared, enum shared_id which
     }
 }
 
-/* "llama-3.1-8b on 4 x h100-sxm, 8192 tokens a sequence; 38 steps after 38 of warm-up"; of several
- * machines "on 4 GPUs". `asked` is the scenario, which may call the model by the name of other weights of
- * the same shape: that name stands first. */
+/* "llama-3.1-8b on 4 x h100-sxm, 8192 tokens a sequence; 38 steps after 38 of warm-up". `asked` may call the
+ * model by the name of other weights of its shape. */
 static void runs_shared_print(const struct runs_shared *shared, const struct scenario *asked,
                               FILE *out)
 {
@@ -351,8 +349,7 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
     fprintf(out, notes->assumed[0] != '\0' ? " (most: %s)\n" : "\n", notes->assumed);
 }
 
-/* How rough all figures are, in one line: "the error is unknown (1 of 3 runs: clo)", of several kinds one
- * after the other; how many runs use a curve or a recording past its ends. */
+/* How rough all figures are, in one line, and how many runs use a curve or a recording past its ends. */
 static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
 {
     const struct runs_remarks *bands = &notes->bands;

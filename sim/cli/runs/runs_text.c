@@ -85,8 +85,7 @@ static bool put_replications(const struct result *result, struct json_writer *js
     return true;
 }
 
-/* "families":{"smollm2-135m":{"hit_ratio":0.94,...},...}; nothing without families. Figures that a
- * family lacks are left out. */
+/* "families":{"smollm2-135m":{"hit_ratio":0.94,...},...}, with the figures that each has; or nothing. */
 static void put_families(const struct result *result, struct json_writer *json)
 {
     if (result->family_count == 0) {

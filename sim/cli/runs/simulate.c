@@ -1,5 +1,4 @@
-/* `spillway simulate`: runs every point of a scenario; prints a table or JSON lines, and stores runs
- * in a database. */
+/* `spillway simulate`: runs every point of a scenario; a table or JSON lines, and rows of a database. */
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"

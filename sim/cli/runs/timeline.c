@@ -26,9 +26,8 @@ static bool write_timeline(const struct setup *setup, const char *path, struct e
     return output_commit(&output, why);
 }
 
-/* Of an ensemble, the step of the family whose result is the answer's: the one in the middle by its
- * step, which is known once all of them are timed. So each family is run, as `simulate` runs it; with
- * replays kept from there, that takes no reading of a recording. */
+/* Of an ensemble, the step of the family in the middle, known once all are timed: each is run, and replays
+ * that are kept take no reading of a recording. */
 static bool timeline_command_show(const struct point *point, const char *path, struct error *why)
 {
     struct run_context context;

@@ -23,8 +23,7 @@ struct fitted {
     double share; /* of the context that a demand asks for */
 };
 
-/* A recording, and the mean of TWIN_DRAWS twins. What other texts, contexts and models may show follows
- * from several such reports: traces/twin_bands.py. */
+/* A recording, and the mean of TWIN_DRAWS twins. What follows from several reports: traces/twin_bands.py. */
 struct beside_twin {
     const struct fitted *fitted;
     struct trace *recording;    /* the caller's */

@@ -1,6 +1,5 @@
-/* Timeline: tasks in the order in which they start, each on the row of its resource, or, without a
- * queue, on the first further row that is free by then. One trace event per line, in the Trace Event
- * Format's JSON object form. */
+/* Timeline: tasks in the order in which they start, each on the row of its resource, or, without a queue, on
+ * the first further row that is free. One event a line, in the Trace Event Format's object form. */
 #include "core/engine/chrome_trace.h"
 
 #include "core/array.h"

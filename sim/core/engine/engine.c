@@ -1,5 +1,4 @@
-/* The engine: creating it, adding resources, channels and routes, running tasks and noting what they
- * waited for, submitting tasks, and reading the results. */
+/* The engine: its resources, channels and routes, running tasks, what they waited for, and the results. */
 
 #include "core/engine/engine.h"
 
@@ -342,8 +341,7 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
     return id;
 }
 
-/* The critical path leads from a task to the task that it waited for, and so on. A task starts at
- * the instant at which its binding predecessor ends, so the pieces meet. */
+/* The critical path leads from a task to the one whose end began it, so that the pieces meet. */
 
 void critical_path_walk(const struct engine *engine, engine_task_id last, int64_t from_ns,
                         critical_path_piece piece, void *context)

@@ -109,8 +109,7 @@ static void find_unheld(struct flow_set *set)
     set->holders_changed = false;
 }
 
-/* The channel that the open flows fill first, or ENGINE_NONE if they cross none; `level` is the
- * rate of each of them at which it is full. */
+/* The channel that the open flows fill first, or ENGINE_NONE; `level`: their rate at which it is full. */
 static uint32_t find_tightest(const struct flow_set *set, const double *room, double *level)
 {
     double demand[ENGINE_MOST_CHANNELS] = {0.0};

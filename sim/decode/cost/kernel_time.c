@@ -228,8 +228,7 @@ struct kernel roofline_after(struct kernel whole, struct kernel part)
  * activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside activations of fp8, experts
  * of MXFP4 are multiplied at the rate of fp8 where the profile has times of such kernels. */
 
-/* The curves of the products with weights of one type. They are borrowed if they were measured with
- * another type of 4 bits or, for want of that, with bf16. */
+/* The curves of products with one type of weights, borrowed from another of 4 bits or from bf16. */
 struct product_curves {
     enum curve_id fixed, share, flops, peak;
     bool borrowed;

@@ -85,8 +85,7 @@ const char *const draft_methods[] = {
     [DRAFT_MTP] = "mtp",     [DRAFT_METHODS] = NULL,
 };
 
-/* Words of EAGLE-3's head: "draft_vocab_size" of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
- * heads that speculators and SpecForge train by default. */
+/* Words of EAGLE-3's head: "draft_vocab_size" of yuhuili's, and of speculators and SpecForge by default. */
 enum { HEAD_WORDS = 32000 };
 
 /* Layers of the target whose hidden states EAGLE-3 joins. */
@@ -294,8 +293,7 @@ struct draft_map {
     uint32_t count;           /* drafted tokens of a sequence in a step; 0: none */
     int method;               /* who drafts; -1: nobody says */
     const struct node *model; /* that drafts, with 'method: model' */
-    /* The share of drafts that are accepted, if those before them were; or a list by position: the
-     * share of steps in which each was, as vLLM prints it. */
+    /* The share of drafts accepted after those before them, or vLLM's list by position. */
     const struct node *acceptance;
     const struct node *lengths; /* in its place: a task whose length is published */
     int rejected;               /* enum drafts_rejected */

@@ -89,8 +89,7 @@ static bool miniature_wait(struct pipe *pipe, engine_task_id task, struct error 
     return work_put_thread(pipe, PART_SYNC, 0, task, work_trust, NULL, why);
 }
 
-/* A gather with its hand-off. The pipeline's gathers have none, because in profiles that were not
- * measured the gather's rate includes it. */
+/* A gather with its hand-off, which the rate of a profile that was not measured includes. */
 static bool miniature_gather(struct pipe *pipe, struct error *why)
 {
     engine_task_id *first = &pipe->at[pipe->layer].at_hand, all;
@@ -241,8 +240,7 @@ static bool load_whole(struct pipe *pipe, engine_task_id *copied, struct error *
                : fetch_put_transfer(pipe, &whole, copied, why);
 }
 
-/* The next layer's copy runs during this one's attention; the very first layer also starts its own. A host
- * waits for each. Activations become K and V: norm, product, positions. */
+/* The next layer's copy runs during this one's attention (a host waits). Activations become K and V. */
 static bool put_stream(struct pipe *pipe, bool gpu, struct error *why)
 {
     uint32_t layers = pipe->plan->layers;
@@ -342,8 +340,7 @@ enum miniature_stage {
     FETCH_COPIED, FETCH_POLLED
 };
 
-/* Defaults of the mechanisms: the CPU manages, launches kernel by kernel and is waited for; transfers
- * run in the main stream. On a host, misses are gathered and copied. */
+/* By default the CPU manages, launches each kernel, and waits; transfers run in the main stream. */
 static const struct miniature_program {
     enum miniature_stage stages[9]; /* of a layer, up to END */
     enum transfer transfer;
@@ -494,8 +491,7 @@ static void set_manager(struct profile *profile, enum curve_id systems, enum cur
     }
 }
 
-/* On a GPU a bare launch replaces that of a framework. On a host the figures of the stand-ins
- * replace the curves of a link and a GPU. */
+/* On a GPU a bare launch replaces a framework's; on a host the stand-ins those of a link and a GPU. */
 static void set_stand_ins(struct profile *profile, enum miniature_id id,
                           const struct miniature_stand_ins *stand_ins, double figures[4])
 {

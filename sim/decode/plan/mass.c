@@ -204,8 +204,7 @@ static enum retrieved_by retrieved_by(const struct mechanisms *m, double *size)
     }
 }
 
-/* The error of a family between two sizes that were measured: on a line over the logarithm of the
- * size; beyond them, that of the nearest. */
+/* The error of a family, on a line over the logarithm of the size; beyond the ends, that of the nearest. */
 static struct retrieval_error retrieval_error_of(enum retrieved_by by, double size, int family)
 {
     const struct retrieval_error_measured *below = NULL, *above = NULL;

@@ -1,5 +1,4 @@
-/* Bytes of every tier, computed in doubles: a sum past 64 bits saturates instead of wrapping, and
- * below 2^53 (8 PiB) every figure is an exact integer. */
+/* Bytes of every tier, in doubles: exact below 2^53 (8 PiB), and a sum past 64 bits saturates. */
 
 #include "decode/plan/memory.h"
 
@@ -146,9 +145,8 @@ static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes
     return (uint64_t)floor(paid / (double)block + 1e-9) * block;
 }
 
-/* Tokens in the cache of a policy that reuses whole selections: at least one of them, and no more
- * where a larger cache would answer alike. 0: the budget does not pay for one; rounding the selection
- * to clusters and the budget to blocks does not change that. */
+/* Tokens in the cache of a policy that reuses whole selections: at least one of them, and no more where a
+ * larger cache would answer alike. 0: the budget, before any rounding, does not pay for one. */
 static uint64_t selection_blocks(const struct setup *setup, const struct head_sizes *sizes,
                                  double paid_bytes, uint64_t cached)
 {
@@ -467,8 +465,7 @@ uint64_t memory_hbm_weights(const struct setup *setup)
                         (double)drafting_weight_bytes(setup) - all_streamed_bytes(setup));
 }
 
-/* Does the engine divide the pool among layers that keep different things? Then `*tokens` are those that it
- * holds of sequences of the setup's context. A sequence that decodes keeps no more of a window than that. */
+/* Does the engine divide the pool among layers? Then it holds `*tokens` of sequences of this context. */
 static bool divided_tokens(const struct setup *setup, double pool, double *tokens)
 {
     const struct setup_engine *engine = &setup->engine;

@@ -104,8 +104,7 @@ static uint64_t decode_plan_largest(const struct setup *setup, uint64_t offloade
     return good;
 }
 
-/* Steps that verify drafts and fit the recorded ones: the queries of a step read as many, and the
- * next step begins behind the accepted ones. Writes where each begins. */
+/* Steps that verify drafts and fit the recorded ones, each behind the accepted drafts of the one before. */
 static bool draft_steps(const struct setup *setup, uint32_t recorded, struct plan *plan,
                         uint32_t *count, struct error *why)
 {
@@ -190,8 +189,7 @@ uint64_t plan_offloaded_heads(const struct plan *plan)
     return heads;
 }
 
-/* Heads and memory at the plan's batch. Resident heads are chosen with the head sizes that hold
- * when as few heads as possible are resident. */
+/* Heads and memory at the plan's batch. Resident heads are chosen with as few resident as possible. */
 static bool resolve_heads(const struct setup *setup, const double *head_cosine, uint64_t most,
                           struct plan *plan, struct trust *trust, struct error *why)
 {
@@ -494,8 +492,7 @@ static double mean_weight_bytes(const struct model *model)
     return bytes / model->layer_count;
 }
 
-/* K and V of `tokens` tokens from their activations: one product with [W_K W_V], or for MLA with
- * the projection to the latent of both. */
+/* K and V of `tokens` tokens from their activations: one product, to K and V or to MLA's latent. */
 static struct kernel project(const struct setup *setup, double tokens)
 {
     const struct model *model = &setup->model;

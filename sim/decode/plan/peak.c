@@ -40,8 +40,7 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
     return most_of_pass(plan).contexts * (only_kv ? kv : fmax(kv, act));
 }
 
-/* Two buffers for a micro-batch's whole layer, or for a head of it. Each holds its KV; if K and V are
- * recomputed, it holds activations, loaded KV, and all KV to attend to. */
+/* Two buffers for a micro-batch's layer, or a head of it: its KV, or activations and all KV to attend to. */
 static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = setup->mechanisms;
@@ -159,8 +158,7 @@ static double cluster_bytes(const struct setup *setup, uint64_t prompt)
     return keys * (ASSIGNMENT_BYTES + centroid / (double)m->retrieval_tokens);
 }
 
-/* Bytes for each token of a layer: K and V, which its attention reads, and the KV or activations of
- * the layer before on their way to the host. */
+/* Bytes for each token of a layer: K and V, and what is kept of the layer before, on its way to the host. */
 static double peak_leaving_bytes(const struct setup *setup)
 {
     const struct mechanisms *m = setup->mechanisms;

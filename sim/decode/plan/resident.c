@@ -1,5 +1,4 @@
-/* Reuse difficulty after CLO: a head misses often if its threshold is above the similarity that its
- * queries reach. Such heads stay whole in HBM if the link cannot prefetch them in time. */
+/* Reuse difficulty after CLO: heads that miss often stay in HBM if the link cannot prefetch them in time. */
 
 #include "decode/plan/resident.h"
 

@@ -238,8 +238,7 @@ void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64
 /* A narrower distribution cannot be told from a point in a ledger, and GSL's series do not converge. */
 #define LEAST_SPREAD 0.001
 
-/* The smallest x with at least `probability` below it. By bisection, because GSL's own inverse
- * aborts on distributions close to 0 or 1. */
+/* The smallest x with `probability` below it, by bisection: GSL's own aborts close to 0 or 1. */
 static double beta_quantile(double a, double b, double probability)
 {
     double low = 0, high = 1;
@@ -326,8 +325,7 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
     };
 }
 
-/* The tokens that a head wants, and those `held` to which a policy that chooses always attends. A
- * policy that deletes the rest wants nothing else. */
+/* The tokens that a head wants, and the `held` ones of a policy that chooses, all if it deletes the rest. */
 static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint64_t *held)
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */

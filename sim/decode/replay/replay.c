@@ -1,5 +1,4 @@
-/* A replay checks its plans against the trace once. Then the layers replay in parallel; each writes
- * the ledger rows of its own target layers. */
+/* Plans are checked against the trace once. Layers replay in parallel, each into its target layers' rows. */
 
 #include "decode/replay/replay.h"
 

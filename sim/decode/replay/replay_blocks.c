@@ -244,8 +244,7 @@ static uint64_t units_of(const struct blocks_layer *layer, const struct blocks_g
     return (uint64_t)blocks * units_each(layer) * (group->end - group->first);
 }
 
-/* What the cache begins with (replay_job.h): the blocks of the group's first step, most wanted
- * first, then the latest of the others. */
+/* What the cache begins with (replay_job.h): blocks of the first step, most wanted first, then the latest. */
 static struct demand fill_demand(struct blocks_layer *layer, const struct blocks_group *group,
                                  const struct policy *policy)
 {

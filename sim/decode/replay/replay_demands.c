@@ -217,8 +217,7 @@ static void union_place_members(struct replay_union *all, const struct kept_dema
     }
 }
 
-/* What a stream wants in a step of the plan: each unit once, those that any query ranks higher first.
- * Valid until the next call. */
+/* What a stream wants in a step: each unit once, by any query's highest rank. Valid until the next call. */
 static struct demand union_demand(struct replay_union *all, const struct replay_plan *plan,
                                   uint32_t stream, uint32_t step)
 {

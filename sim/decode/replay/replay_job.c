@@ -134,8 +134,7 @@ const struct replay_instance *replay_instance_of(const struct replay_instances *
     return i != REPLAY_NO_INSTANCE ? &set->all[i] : NULL;
 }
 
-/* Of the sequences of the whole batch that read one recorded sequence (`all`), the range
- * [first, end) that belongs to a part. */
+/* Of the batch's sequences that read one recorded sequence (`all`), the part's range [first, end). */
 struct readers {
     uint32_t first, end, all;
 };

@@ -14,8 +14,7 @@
 
 static_assert(sizeof(struct replay_plan) == 256, "every field is part of the hash");
 
-/* The hash of all fields but heads and policy, whose hash is given. The order is part of the hashes
- * under which runs are stored. */
+/* The hash of all fields but heads and policy, given. The order is part of the hashes of stored runs. */
 static uint64_t hash_common(const struct replay_plan *plan, uint64_t hash)
 {
     size_t rows = ((size_t)plan->warmup + plan->steps + 1) * sizeof *plan->rows;

@@ -44,8 +44,7 @@ double engine_step_tokens(const struct setup *setup, double sequences, double me
     return sequences * (mean + beyond);
 }
 
-/* Operators of a dense layer (model/operators.c): norm, qkv, rope, kv_write, attention, o, norm,
- * gate_up, activation, down. */
+/* norm, qkv, rope, kv_write, attention, o, norm, gate_up, activation, down (model/operators.c). */
 enum { DENSE_OPERATORS = 10 };
 
 double engine_step_launch_ns(const struct setup *setup, struct trust *trust)

@@ -1,5 +1,4 @@
-/* The stages of a fetch that move the index of a retrieval, and KV. Each waits for a task that an
- * earlier stage left in pipe->at[layer]. */
+/* The stages of a fetch, each of which waits for a task that an earlier one left in pipe->at[layer]. */
 
 #include "decode/time/fetch.h"
 
@@ -61,9 +60,8 @@ static bool fetch_put_index(struct pipe *pipe, uint32_t layer, struct error *why
     return fetch_put_copy(pipe, bytes, 1, freed, &pipe->at[layer].indexed, why);
 }
 
-/* Each layer's fetch starts the copy of the next layer's index into the buffer that the layer
- * before has read. The first layer waits for its own copy. The buffers of a step's first two copies
- * are free: the step before has read them. */
+/* Start the copy of the next layer's index into the buffer that the layer before has read; the first layer
+ * waits for its own. A step's first two buffers are free. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     bool first = layer == 0 || !fetch_is_asked(pipe, layer - 1);
@@ -72,9 +70,8 @@ bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why)
             (!fetch_is_asked(pipe, layer + 1) || fetch_put_index(pipe, layer + 1, why)));
 }
 
-/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path. How fast depends
- * on the threads and, if the profile has that curve, on the span of a head's keys over which the
- * rows are scattered. */
+/* The CPU gathers scattered rows into a pinned buffer, on the launch thread's path, as fast as its threads
+ * and, if there is a curve, the span of a head's keys allow. */
 bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -160,9 +157,8 @@ bool fetch_put_transfer(struct pipe *pipe, const struct fetch_part *part, engine
     return work_put(pipe, &work, out, why);
 }
 
-/* CTAs that load `missed` of the `wanted` tokens of a head. Where the same kernel also copies the
- * hits, both have CTAs in proportion to their tokens, rounded up for the misses, and at least one
- * (RetroInfer's concat_gather_copy). */
+/* CTAs that load `missed` of the `wanted` tokens of a head: in proportion, rounded up, at least one, where
+ * the kernel also copies hits (RetroInfer's concat_gather_copy). */
 static double missed_ctas(const struct mechanisms *m, double missed, double wanted)
 {
     double all = (double)m->transfer_ctas;
@@ -289,8 +285,7 @@ double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
     return m->block_span == BLOCK_UNIT ? 0 : (double)row->inserts * block;
 }
 
-/* The transfer fetched only the wanted tokens of the admitted blocks. Whole blocks are copied after
- * it, with a call each for K and V, and the layer's next retrieval waits for them. */
+/* Only wanted tokens were fetched: whole blocks are copied after it, and the next retrieval waits. */
 bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
@@ -306,8 +301,7 @@ bool fetch_fill(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* The stages of a fetch from a query to the knowledge of which of its selection is cached. */
 
-/* (sequence, head) pairs of a cohort that score their entries. With query labels these are only the
- * pairs that fetch, because labels are compared first. */
+/* Pairs of a cohort that score their entries: with query labels, compared first, only those that fetch. */
 static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct ledger_row *row = pipe_part(pipe, cohort, layer);
@@ -401,8 +395,7 @@ static bool look_up_in_kernels(struct pipe *pipe, uint64_t accesses, engine_task
                            why);
 }
 
-/* Where the launch thread updates, the GPU looks every wanted token up in its own table, before
- * anything reaches the CPU. The blocks that the table names must be there. */
+/* Where the launch thread updates, the GPU first looks every wanted token up in its own table. */
 bool fetch_diff(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return pipe->mechanisms->manager != MANAGER_SPLIT ||
@@ -427,8 +420,7 @@ static bool put_copy_of_ids(struct pipe *pipe, uint32_t layer, double bytes, str
     return work_put(pipe, &work, selected, why);
 }
 
-/* Move the indices to the host: by copies that the launch thread waits for, of which the last one
- * counts the bytes of all, or by the kernel's own stores and a flag. */
+/* Move the indices to the host: copies awaited by the launch thread (the last has all bytes), or stores. */
 bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;

@@ -101,8 +101,7 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     return work_put(pipe, &work, &pipe->at[layer].selected, why);
 }
 
-/* Average the attention weights of the window: the weights of every query head are read, and the
- * average of each entry is read and written. */
+/* Average the window's attention weights: those of every query head are read, each average is updated. */
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     bool hybrid = pipe->mechanisms->attention == ATTEND_HYBRID;
@@ -133,8 +132,7 @@ static double queries_ns(struct pipe *pipe, double bytes, double threads, struct
     return flops * 1e9 / pipe_figure(pipe, CURVE_HOST_KMEANS, threads, trust);
 }
 
-/* Let the pool read `bytes` of host memory for `pairs` pairs, `worst` of them in its longest task. One
- * thread is woken for each task, one after the other. */
+/* Let the pool read `bytes` for `pairs` pairs, `worst` in the longest task, waking a thread for each task. */
 static bool put_pool_read(struct pipe *pipe, enum part part, uint64_t pairs, uint32_t most_threads,
                           double bytes, double worst, engine_task_id after, engine_task_id *out,
                           struct error *why)
@@ -185,8 +183,7 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
                          at->selected, &at->answered, why);
 }
 
-/* The launch thread waits for Q, hands it to the pool and waits for the pool; or polling threads
- * take Q, and the GPU polls their flag. */
+/* The launch thread hands Q to the pool and waits; or polling threads take it, and the GPU polls. */
 bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -362,8 +359,7 @@ static double manager_unit_ns(const struct pipe *pipe, const struct ledger_row *
     return pipe_figure(pipe, unit_cost, wanted, trust);
 }
 
-/* The jobs of a layer take this long side by side: each has as many whole heads as any other, or one
- * of the sequences with the most work. */
+/* The jobs of a layer take this long side by side: whole heads alike, or one of the busiest sequences. */
 static double jobs_ns(const struct pipe *pipe, uint32_t layer, size_t units,
                       enum curve_id unit_cost, struct trust *trust)
 {

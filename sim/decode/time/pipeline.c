@@ -34,8 +34,7 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     return some < all ? some : all;
 }
 
-/* The same, summed over the cohort's sequences in the pass. With a selection margin it is the mean
- * over heads of what the ledger has for the step. */
+/* The same over the cohort's sequences in the pass; with a selection margin the ledger's mean of heads. */
 static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->setup->mechanisms;
@@ -330,12 +329,10 @@ static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
     [PIPE_STORES] = "CPU stores",    [PIPE_READ] = "disk reads",  [PIPE_WRITE] = "disk writes",
 };
 
-/* A bound of the model, not a figure of a machine: beside a zero-copy kernel of any size, other
- * kernels get a tenth of the SMs, and so end. */
+/* A bound of the model: beside a zero-copy kernel other kernels get a tenth of the SMs, and so end. */
 #define MOST_WITHHELD 0.9
 
-/* The share of the SMs that the loads of a zero-copy kernel occupy. If the kernel also copies hits,
- * those of its CTAs that fit at once are loads in the same proportion as all of them. */
+/* The share of the SMs that a zero-copy kernel's loads occupy, in proportion to all its CTAs. */
 static double zero_copy_share(const struct pipe *pipe)
 {
     const struct setup *setup = pipe->setup;
@@ -352,9 +349,8 @@ static double zero_copy_share(const struct pipe *pipe)
 
 enum { GPU, HOST, DISK }; /* the places of a server, as places_add_server() numbers them */
 
-/* The GPU's place, and the host's if something crosses: the curves of its link may be unknown. GPUs
- * below one uplink share that and DRAM, and all do the same at the same time; all GPUs of the server
- * share its drives. */
+/* The GPU's place, and the host's if something crosses. GPUs below one uplink share that and DRAM, all GPUs
+ * of the server its drives, at the same time. */
 static struct places find_places(struct pipe *pipe, bool crosses)
 {
     struct trust *trust = &pipe->channel_trust;

@@ -252,8 +252,7 @@ static bool stages_put_merge(struct pipe *pipe, uint32_t layer, size_t tokens, d
                            NULL, why);
 }
 
-/* Copy hits into the execution buffer. If the CPU gathers misses, the kernel is launched before the
- * gather; else after the transfer is started, so that both run at the same time. */
+/* Copy hits into the execution buffer: launched before the CPU's gather, or beside the transfer. */
 static bool stages_put_hits(struct pipe *pipe, uint32_t layer, bool before_gather,
                             struct error *why)
 {
@@ -413,8 +412,7 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     return stages_put_exchanges(pipe, layer, pipe_sequences(pipe), NULL, why);
 }
 
-/* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: both,
- * or their mean, weighted by the split. */
+/* Bytes that a new token adds on the host for one pair: of KV and activations both, or their mean. */
 static double stages_kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
 {
     double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
@@ -425,8 +423,7 @@ static double stages_kept_bytes(const struct pipe *pipe, const struct split *spl
     return kv_share * pipe->head_bytes + (1 - kv_share) * act;
 }
 
-/* Bytes that leave HBM in this step for one pair of a cohort: the new token's K and V. A window is
- * different: a block leaves, with the average of each entry, each time it has moved by a block. */
+/* Bytes that leave HBM for one pair in this step: the new token's, or blocks of a window with averages. */
 static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->mechanisms;
@@ -538,8 +535,7 @@ static bool stages_put_drafts(struct pipe *pipe, engine_task_id *last, struct er
                                                       drafting.exchanged, ENGINE_NONE, last, why)));
 }
 
-/* Embedding, norm and head are one task (the embedding only reads a row). Several GPUs gather the
- * logits. Then the token reaches the CPU, which schedules the next step. */
+/* Embedding, norm and head are one task. GPUs gather the logits, and the token reaches the CPU. */
 bool stage_end_step(struct pipe *pipe, struct error *why)
 {
     struct trust trust = work_trust;

@@ -1,5 +1,4 @@
-/* The short schedules of a question. In all of them a long run has n - d, n or n + d micro-batches:
- * once all long runs n - d, once all n, and then each in turn n + d while the others have n. */
+/* The short schedules of a question: long runs have n - d micro-batches, then n, then each n + d in turn. */
 
 #include "decode/time/steady.h"
 
@@ -102,8 +101,7 @@ static bool time_before(struct steady *steady, struct error *why)
     return true;
 }
 
-/* Lengthen one run to its whole length: add to `figures` what it adds, and take the same for d
- * micro-batches off `added`. */
+/* Lengthen one run: add what it adds to `figures`, and take the same for d micro-batches off `added`. */
 static bool steady_lengthen(struct steady *steady, uint32_t run, int64_t *figures,
                             struct error *why)
 {
@@ -323,8 +321,7 @@ static bool steps_want_same(const struct ledger *ledger)
     return same;
 }
 
-/* Take the figures of a schedule's first steps, and repeat the last one up to the timing's steps;
- * false if it added other than the one before. */
+/* Take the figures of the first steps, and repeat the last one; false if it differs from the one before. */
 static bool take_alike(struct shortened *shortened, const struct pipe *pipe, int64_t *figures)
 {
     struct timing *timing = shortened->timing;

@@ -118,8 +118,7 @@ enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource)
     return (enum pipe_resource)place;
 }
 
-/* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
- * Threads that do one job together count once. */
+/* The CPU is occupied as long as its tasks run; threads that do one job together count once. */
 static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
@@ -133,8 +132,7 @@ static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out
     }
 }
 
-/* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before;
- * for the first layer, with its first kernel. */
+/* When a layer of a reported step (from 1) begins: at the end of the layer before, or its first kernel. */
 static int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer)
 {
     if (layer > 0) {

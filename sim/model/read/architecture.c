@@ -166,10 +166,8 @@ const char *architecture_nearest_key(const char *key)
     return nearest;
 }
 
-/* ---- names of keys ----
- *
- * Families name the same size differently, and each year brings keys that no reader knows. A key
- * that is switched off (null, false, 0 or empty) says nothing. */
+/* ---- names of keys: families name one size differently, and each year brings keys that no reader knows. A
+ * key that is switched off (null, false, 0 or empty) says nothing ---- */
 
 bool keys_rename(struct node *decoder, struct error *why)
 {

@@ -341,8 +341,7 @@ void model_release(struct model *model)
     *model = (struct model){0};
 }
 
-/* ---- finding a model: a name in the data folder, a file, a folder in the layout of Hugging Face, or the
- * id of one there ---- */
+/* ---- finding a model: a name in the data folder, a file, a folder of Hugging Face's layout, an id ---- */
 
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
@@ -449,8 +448,7 @@ static void compare_index(struct files *files, const char *path, struct model *m
     free(text);
 }
 
-/* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
- * bf16 the model would be wrong in silence. */
+/* Older exports of ModelOpt describe quantisation in an unread file: bf16 would be wrong in silence. */
 static bool check_described(const char *path, const struct model_options *options,
                             const struct model *model, struct error *why)
 {
@@ -570,8 +568,7 @@ static uint32_t words_in_line(const char *at)
     return count;
 }
 
-/* X.heads.tsv: a line that starts with # and states the source, then a line for each layer: a number from 0
- * to 1 for each KV head, and perhaps behind them one for each query head. */
+/* X.heads.tsv: a line "# source", then one a layer: a number, 0 to 1, for each KV head, then query heads. */
 bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
 {
     size_t size, read = 0;

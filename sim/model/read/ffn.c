@@ -1,5 +1,4 @@
-/* FFNs by the keys that a config has: dense, routed or none, layer by layer. A family's own spelling
- * of a fact is a further name of its key. */
+/* FFNs by the keys that a config has: dense, routed or none. A family's own spelling is a further name. */
 #include "model/read/config.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
-/* Heads by the keys that a config has: groups of query heads that share K and V, a latent of all
- * (MLA) with or without DeepSeek's indexer, DeepSeek-V4's compressed entries; and beside them the
- * heads of linear layers. */
+/* Heads by the keys that a config has: groups that share K and V, a latent of all (MLA) with or without an
+ * indexer, compressed entries, and the heads of linear layers. */
 #include "model/read/config.h"
 
 #include <string.h>
@@ -26,9 +25,8 @@ static const struct field_size delta_sizes[] = {
     FIELD_SIZE(model_linear, kernel, 1, HEADS_MOST, 0, "linear_conv_kernel_dim"),
     FIELD_SIZES_END};
 
-/* The form of linear layers is known by a key that it alone has, and with it the type of its state where
- * the config says none: vLLM keeps Kimi's and Nemotron-H's in fp32 (models/config.py), others in the
- * model's own type. */
+/* The form of linear layers is known by a key that it alone has, and the type of its state, where the config
+ * says none: fp32 of Kimi's and Nemotron-H's (vLLM's models/config.py), else the model's. */
 static bool read_linear(const struct node *config, struct model *model, struct error *why)
 {
     static const struct {

@@ -208,8 +208,7 @@ static bool read_bits(const struct node *config, struct model *model, struct err
     return true;
 }
 
-/* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. The floats of 4 bits differ in the
- * number of values that share a scale. */
+/* A scheme: {"num_bits": 8, "type": "float"}. Floats of 4 bits differ in how many values share a scale. */
 static bool read_scheme(const struct node *scheme, enum dtype *dtype, struct error *why)
 {
     const char *type = "int";
@@ -255,8 +254,7 @@ static bool read_scales(const struct node *scheme, enum dtype dtype, struct mode
     return true;
 }
 
-/* "weight_block_size": [128, 128], or nothing. Scales of these are not counted: of smaller blocks they
- * would be 1 % of the weights. */
+/* "weight_block_size": [128, 128], or nothing. Scales of smaller blocks would be 1 %; none are counted. */
 enum { FP8_BLOCK_LEAST = 512 };
 static bool read_fp8(const struct node *config, struct model *model, struct error *why)
 {

@@ -9,9 +9,8 @@
 
 #include <string.h>
 
-/* A layer that attends to a window or has no attention is of its own kind; any other keeps what
- * heads_read() gave it, full or latent. A window that holds the trained context is none. False: a
- * sliding layer without a window. */
+/* A layer with a window or without attention is of its own kind, any other as heads_read() said. A window
+ * that holds the trained context is none. False: a sliding layer without a window. */
 static bool set_kind(struct model *model, uint32_t layer, enum attention_kind kind, uint32_t window)
 {
     struct model_layer *at = &model->layers[layer];

@@ -445,9 +445,8 @@ void price_write(const struct profile *machine, struct result *result)
 
 /* Attention mass in a result, and whether the run is long enough to judge it by. */
 
-/* A policy that drops KV has dropped all that it will only when tokens have passed through the
- * whole part of its cache that holds the last ones. A shorter run attends to more than later steps
- * will. Was this one shorter? */
+/* A policy has dropped all that it will only when tokens have passed through the whole part of its cache that
+ * holds the last ones. Was this run shorter, so that later steps attend to less? */
 static bool note_horizon(const struct setup *setup, const struct plan *plan, bool mass_known,
                          struct result *result)
 {

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of a group: plans, each of which may need a cache of its own; and rows (plans × steps) of a
- * head, which are kept until its layer is done. */
+/* Limits of a group: plans, and rows (plans × steps) of a head, which are kept until its layer is done. */
 enum { MOST_PLANS = 64, MOST_ROWS = 1 << 16 };
 
 /* Plans that want the same of a trace, and are replayed together. */

@@ -52,8 +52,7 @@ static void *make_cosines(void *context, struct error *why)
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
 
-/* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
- * stay in HBM are chosen once for all sequences. */
+/* Add the cosines of a cohort's trace by its share of the batch: resident heads are chosen once for all. */
 static bool add_cosines(struct run *run, struct setup_cohort cohort, struct error *why)
 {
     struct run_heads heads = {cohort.trace, run->context->threads};

@@ -1,5 +1,4 @@
-/* Each cell is set once and belongs to its result. A value that is not a number (a ratio over
- * nothing) stays null, so that no reader ever meets a NaN. */
+/* Each cell is set once. A ratio over nothing stays null, so that no reader ever meets a NaN. */
 #include "predict/result/result.h"
 
 #include "core/text.h"

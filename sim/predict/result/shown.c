@@ -54,8 +54,7 @@ const char *range_single(double value, char *text, size_t size)
     return text;
 }
 
-/* What a value is multiplied by before it is read, and how it reads then; without a format it has
- * three digits, or what write_single() says. */
+/* What a value is multiplied by, and how it reads; without a format by three digits or write_single(). */
 static const struct {
     double scale; /* 0: 1 */
     const char *format;

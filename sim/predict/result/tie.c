@@ -58,8 +58,7 @@ static bool order_changes(const struct tie_figure *a, const struct tie_figure *b
     return changes;
 }
 
-/* Could two errors, each of its own, make the figures equal? As independent ones add up: by the root of
- * the sum of their squares, in logarithms. */
+/* Could two independent errors make the figures equal? They add up by the root of squares, in logarithms. */
 static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b)
 {
     double x = band_middle(a->value, a->least, a->most);

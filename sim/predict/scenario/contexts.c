@@ -166,8 +166,7 @@ static bool meet_batch(const struct scenario *scenario, int64_t batch,
     return true;
 }
 
-/* Read `contexts`, which must be set, into `out->cohorts`, or into `out->context` if there is only
- * one; the resulting batch is `out->batch`. */
+/* Read `contexts`, which is set, into `out->cohorts`, or a single one into `out->context`, and the batch. */
 static bool contexts_read(const struct scenario *scenario, struct setup *out, struct error *why)
 {
     int64_t batch = (int64_t)scenario_stated(&scenario->values, "batch", BATCH_UNSAID);

@@ -1,5 +1,4 @@
-/* The identity of a run: a hash of everything that decides its result, and of nothing else. Fields
- * are hashed one by one, because structs have padding. */
+/* Hash everything that decides a run's result and nothing else, by fields, as structs have padding. */
 #include "core/version.h"
 #include "machine/compose.h"
 #include "predict/scenario/point.h"
@@ -26,8 +25,7 @@ static uint64_t hash_importance(const struct model *model, bool drawn, uint64_t 
     return hash;
 }
 
-/* Hash the parts of a model that a run sees: its operators, its KV, importances of a table. Two probes show
- * what grows with the batch and with the tokens. */
+/* Hash what a run sees of a model: operators, KV, importances. Two probes show growth by batch and tokens. */
 static uint64_t hash_model(const struct model *model, uint64_t seed)
 {
     uint64_t hash = seed;
@@ -53,8 +51,7 @@ static uint64_t hash_model(const struct model *model, uint64_t seed)
     return hash_importance(model, false, hash);
 }
 
-/* Hash curves by value: the file that states them does not matter. A curve that the profile leaves
- * out, as it may, adds nothing: a profile written before the curve existed keeps its hash. */
+/* Hash curves by value, not by file; one left out, as it may be, adds nothing, as before it existed. */
 static uint64_t hash_profile(const struct profile *profile)
 {
     uint64_t hash = 0;

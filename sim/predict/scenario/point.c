@@ -177,9 +177,8 @@ static bool keeps_prefixes_outside(const struct point *point)
     return outside;
 }
 
-/* The servers that measured ones are like: an engine of a known version, weights and the KV of what
- * runs in HBM, no drafts. A step in such an engine is one of such a server; tiers of prefixes change
- * a server alone. */
+/* The servers that measured ones are like: an engine of a known version, weights and KV in HBM, no drafts. A
+ * step in such an engine is one of such a server; tiers of prefixes change a server alone. */
 static bool is_known_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = point->setup.mechanisms;

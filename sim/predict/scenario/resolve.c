@@ -203,8 +203,7 @@ static bool put_rewritten(struct node *all, const char *path, const struct node 
     return good;
 }
 
-/* Write every mechanism in canonical spelling, whether the preset or the user set it; of a policy's
- * parameters those that are set. */
+/* Write every mechanism in canonical spelling, and those of a policy's parameters that are set. */
 static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
                            const struct node *merged, struct error *why)
 {

@@ -61,8 +61,7 @@ static bool ensemble_any_selects(const struct setup *setup)
     return selects;
 }
 
-/* Does a recording keep what heads want at this context, for hits or for the mass? Where a policy
- * chooses by itself, it makes do with what rows keep. */
+/* Does a recording keep what heads want at this context, or what a policy that chooses makes do with? */
 static bool keeps_enough(const struct trace *trace, const struct setup *setup, struct error *why)
 {
     uint32_t wanted;
@@ -81,8 +80,7 @@ static bool has_steps(const struct trace *trace, const struct setup *setup, stru
                      (long long)recorded);
 }
 
-/* A server's sequences are at least as long as the shortest prompt; of a selection in tokens, their
- * share of the context is the largest there. 0: there are no requests. */
+/* The shortest sequences of a server want the largest share of the context. 0: there are no requests. */
 static uint64_t shortest_prompt(const struct point *point)
 {
     uint64_t shortest = 0;
@@ -203,8 +201,7 @@ static bool find_shipped(const struct named_kind *kind, const char *name, char p
            find_path(kind->folder, canonical, kind->suffix, path, PATH_SIZE, ERROR_UNSEEN);
 }
 
-/* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording
- * counts, unless the suffix says .yaml. */
+/* A path that ends in .yaml, or a shipped profile; without the suffix a recording of the name goes first. */
 static bool find_profile(const char *name, char path[PATH_SIZE])
 {
     size_t length = strlen(name);
@@ -220,8 +217,7 @@ static bool find_profile(const char *name, char path[PATH_SIZE])
            find_shipped(&named_trace_profile, name, path);
 }
 
-/* The reported steps and as many before them, so that half of the trace is warm-up by default; at
- * least as many as fill a cache of three selections. */
+/* The reported steps and as many of warm-up, or as many as fill a cache of three selections. */
 static uint64_t steps_to_generate(const struct setup *setup)
 {
     uint64_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
@@ -263,8 +259,7 @@ static double share_to_keep(const struct setup *setup)
     return fmin(selection * (twice ? 2 : 1) + window, 1);
 }
 
-/* The size of a generated trace is limited here in tokens and steps, and by the generator in bytes.
- * */
+/* The size of a generated trace is limited here in tokens and steps; by the generator in bytes. */
 static bool resolve_trace_check_size(const struct scenario *scenario, const struct setup *setup,
                                      uint64_t steps, struct error *why)
 {
@@ -328,8 +323,7 @@ static bool generate_traces(const struct scenario *scenario, const char *path, s
     return good;
 }
 
-/* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may
- * also be near a word that is no recording. */
+/* The path of a recording; `node` says where its name stood (or NULL). Words that are none may be near. */
 static bool find_recording(const char *name, const struct node *node, char path[PATH_SIZE],
                            struct error *why)
 {

@@ -41,8 +41,7 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
                       why);
 }
 
-/* The requests of the keys `workload`, `limit`, `hash_tokens` and `seed`, which belong to the
- * scenario's sources; their file, or the text that makes them up, is written to `path`. NULL on failure. */
+/* The requests of the scenario's keys, which its sources own, and their file or text in `path`; or NULL. */
 static const struct requests *requests_find(const struct scenario *scenario,
                                             char path[WORKLOAD_PATH], struct error *why)
 {
@@ -312,8 +311,7 @@ static bool check_program(const struct scenario *scenario, const struct system_i
     return error_expect(why, "a version of %s, or 'system: %s'", own.program, program);
 }
 
-/* The engine that the user names, else the system's. A preset that was changed so that its steps need
- * the CPU runs in no engine; a server of it must say so. */
+/* The engine that the user names, else the system's, unless a changed preset's steps need the CPU. */
 static bool read_engine(const struct scenario *scenario, bool serves, struct point *out,
                         struct error *why)
 {
@@ -495,8 +493,7 @@ static bool check_alone(const struct scenario *scenario, struct error *why)
     return true;
 }
 
-/* An engine serves no length on which the model was not trained, unless it is told to. Of a file's requests
- * some may be longer, which is a note. */
+/* An engine serves no length on which the model was not trained, unless told to; in a file a note says so. */
 static bool check_trained(const struct scenario *scenario, const struct point *point,
                           struct error *why)
 {

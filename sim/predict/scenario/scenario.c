@@ -1,11 +1,7 @@
 /* Files and overrides are laid over each other in the tree of a scenario, which is then read into its plain
- * values; the points are laid over both.
- *
- * A name is read as people type it (core/named.h): "H100", "meta-llama/Llama-3.1-8B". Results and
- * databases keep the canonical one, so that the same run asked for in two spellings is one run. A
- * misspelt name in the last of a hundred points is reported at once, with its line and the nearest
- * name, instead of as a failed row at the end. The contents of files, and contradictions between
- * values, are checked when their point is resolved. */
+ * values; the points are laid over both. Names become canonical ones (core/named.h), so that a run asked for
+ * in two spellings is one. A misspelt name is reported at once, with its line and the nearest; contents of
+ * files, and contradictions, are checked when their point is resolved. */
 #include "predict/scenario/scenario.h"
 
 #include "predict/scenario/resolve.h"
@@ -493,8 +489,7 @@ static bool lay_map(struct node *root, const struct node *map, struct error *why
     return good;
 }
 
-/* Lay the case, or the values of point `index`, in the order of the keys, the last one fastest: as a file
- * with these values would be, so that overrides inside a swept map or machine apply at every point. */
+/* Lay the case, or the values of point `index`, the last key fastest, as a file of them would be. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct scenario *out,
                       struct error *why)
 {

@@ -54,8 +54,7 @@ static bool says_anything(struct decode_surface *surface, uint64_t sequences, ui
     return true;
 }
 
-/* Find a context at which the system can run: the longest of the range or, if all of the range lies
- * in the window, a longer one. `why` is about the former. */
+/* Find a context at which the system can run: the longest of the range, of which `why` speaks, or longer. */
 static bool decode_surface_find_context(struct decode_surface *surface,
                                         const struct decode_range *range, uint64_t *context,
                                         struct error *why)
@@ -208,8 +207,7 @@ static double byte_ns(const struct setup *setup)
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
-/* The table's key: the changed machine, and the scenario without the parts that only serving
- * reads. A pool of KV is such a part, unless steps depend on it. */
+/* The table's key: the changed machine, and the scenario without what only serving reads. */
 static bool find_points(struct decode_surface *surface, struct error *why)
 {
     const struct point *point = surface->point;

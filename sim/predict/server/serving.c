@@ -1,5 +1,4 @@
-/* A router that does not see load sends requests to servers first; then each server runs alone.
- * Behind one that does, all servers run together. */
+/* Behind a router that does not see load each server runs alone; behind one that does, all together. */
 #include "predict/server/serving.h"
 
 #include "core/parallel.h"
@@ -130,8 +129,7 @@ struct serving_group {
     struct serving_totals *all; /* of all groups */
 };
 
-/* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
- * engine's queue have been through it. */
+/* The engine's; ranks that share experts have one each. What arrives in the queue has been through it. */
 static struct server_path server_path(const struct point *point)
 {
     struct server_path path = point->engine.path;
@@ -301,8 +299,7 @@ static bool group_look(uint32_t looks, int64_t now_ns, bool *enough, void *conte
     return good;
 }
 
-/* The servers from `first` on, in one common time: all of them, or one with the requests that were
- * routed to it, and its share of the clients. */
+/* The servers from `first` on in one time: all, or one with its requests and share of the clients. */
 static bool serve_group(struct serving_group group, uint32_t first, const struct step_clock *clock,
                         struct error *why)
 {
@@ -367,8 +364,7 @@ static bool serve_all(struct serving *serving, struct step_cost *cost,
                       struct serving_totals *totals, struct error *why)
 {
     struct step_clock clock = step_cost_clock(cost);
-    /* Behind a router that sees load, with a pool, with sessions, whose turns may be sent to several
-     * servers, and where a run may end early. */
+    /* Behind a router that sees load, with a pool or sessions, and where a run may end early. */
     bool together = workload_balances(&serving->point->workload) || serving->requests.sessions ||
                     serving_tiers_shared(serving->point) || totals->window.is_stream,
          ok = true;

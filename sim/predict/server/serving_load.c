@@ -113,8 +113,7 @@ static double read_behind(const struct backlog_queues *queues, size_t from, size
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
 }
 
-/* The first sign, where each request that is behind stands for `behind_each`: one that waits holds the
- * other turns of its session back. */
+/* The first sign, where each request behind stands for `behind_each`: it holds its session's others back. */
 static bool falls_behind(const struct served *all, size_t count, int64_t last_ns, double rate,
                          double behind_each, bool *grows, struct error *why)
 {

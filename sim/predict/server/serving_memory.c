@@ -530,8 +530,7 @@ struct copy_times serving_pieces_times(const struct point *point,
     };
 }
 
-/* Copies to and from the host. Without a connector, units are copied one by one; one of pageable memory also
- * passes a pinned block, which the CPU copies. */
+/* Copies to and from the host: units one by one without a connector, pageable ones through a pinned block. */
 static void host_times(const struct point *point, double link_ns, struct serving_ways *ways,
                        struct trust *trust)
 {

@@ -28,9 +28,8 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     return ok;
 }
 
-/* The time in which a GPU loads a block of each tier: its share of a unit's time, and its
- * bytes. A prompt lies with one rank: ranks that share experts do not share its KV. A load's first
- * latency is left out: one load brings many blocks. */
+/* The time in which a GPU loads a block of each tier: its share of a unit's time, and its bytes, without the
+ * first latency. Ranks that share experts do not share a prompt's KV. */
 static void find_load_ns(const struct point *point, const struct step_clock *clock,
                          struct prefix_options *prefix)
 {

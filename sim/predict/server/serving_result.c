@@ -1,5 +1,4 @@
-/* Requests that warm the cache count in no figure; those that no server could hold in none but
- * their number. They have a row without times. A wait of zero has no row. */
+/* Requests that warm the cache count in no figure; refused ones in their number. A wait of 0 has no row. */
 #include "predict/server/serving_result.h"
 
 #include "decode/mechanism_values.h"

@@ -68,8 +68,7 @@ static void add_kernel(struct step_cost *cost, struct kernel kernel, double valu
     trust_add(&cost->trust, kernel.trust);
 }
 
-/* The time of the layers' products for the rows of a pass, and of their exchanges. Layers that are
- * alike have the same products; their exchanges differ where a stage of a pipeline ends. */
+/* The time of the layers' products and exchanges for the rows of a pass; layers that are alike count once. */
 static void add_layers(struct step_cost *cost, struct model_rows rows,
                        double values[SURFACE_VALUES])
 {
@@ -147,8 +146,7 @@ static bool add_products(struct step_cost *cost, struct model_rows rows, struct 
     if (!read_products(cost, rows, with, why) || !read_products(cost, already, without, why)) {
         return false;
     }
-    /* With more rows products may rest on other figures, so that their time on some basis shrinks;
-     * the difference is split by where it grows. */
+    /* With more rows a product may rest on other figures: the difference is split by where it grows. */
     double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
         grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
@@ -269,8 +267,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     }
     const struct decode_range in_rows = range_in_rows(setup, *range);
     cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
-    /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
-     * of a machine without a link must load nothing (pipeline_curves()). */
+    /* One GPU's part of the ways, below a shared uplink. Without a link nothing is loaded. */
     bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = linked ? cost_uplink_sharers(setup, &cost->load_trust) : 1;
     bool ok = serving_ways_init(&cost->ways, point, sharers, &cost->load_trust, why) &&
@@ -372,8 +369,7 @@ static void split_step(struct step_cost *cost, const struct step_load *load,
     }
 }
 
-/* A decode step whose fetches have a share of the link. Waiting for bytes takes time in proportion
- * to 1 / share, so steps lie on a line over 1 / share. */
+/* A decode step with a share of the link: waiting takes time as 1 / share does, so steps lie on a line. */
 static bool read_decode(struct step_cost *cost, const struct step_load *load, double share,
                         struct decode_step *decode, struct error *why)
 {
@@ -468,8 +464,7 @@ static struct step_load load_of_pass(const struct step_cost *cost, const struct 
     pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
     if (load->decodes > 0) {
         double mean = (double)load->decode_tokens / load->decodes, decodes = pass.decodes;
-        /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one that
-         * has the longest sequences by chance: each has `decodes` of them, drawn from all. */
+        /* What all ranks wait for: the one of them that has the longest of `decodes` sequences by chance. */
         double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
         double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
         double tokens = engine_step_tokens(cost->setup, decodes, mean, (double)load->longest);

@@ -24,8 +24,7 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* What `chunks` lists: hashes that cover all tokens before their chunk, or their own chunk alone, which are
- * chained here; or the prompt's tokens. */
+/* What `chunks` lists: hashes of all tokens so far, or of the chunk alone, which are chained; or tokens. */
 enum chunk_list { CHAINED, OWN, TOKENS };
 
 struct request_format {

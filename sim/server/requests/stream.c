@@ -54,8 +54,7 @@ uint64_t stream_past(const struct requests *sample, const struct stream_options 
 
 /* ---- a session ------------------------------------------------------------------------ */
 
-/* The turns of a session that began at `start_ns`, up to the first that comes at 0 or later.
- * Returns when it is over, if all its turns are past. */
+/* The turns of a session from `start_ns` up to the first at 0 or later. Returns its end if all are past. */
 static double lay_turns(struct requests *requests, size_t first, double start_ns, int64_t answer_ns)
 {
     double at_ns = start_ns;

@@ -1,5 +1,4 @@
-/* First the distinct sets of mechanisms are listed; rows refer to them. Each set is then one point
- * of the scenario, written as overrides of whichever of the two systems it is nearer to. */
+/* Distinct sets of mechanisms, to which rows refer, are points: overrides of the nearer of both systems. */
 #include "study/ablate/ablation.h"
 
 #include <math.h>
@@ -88,8 +87,7 @@ static struct node *write_case(const struct difference *difference, uint32_t set
     return map;
 }
 
-/* Add the row of a mechanism switched on nearest to the base, or of one left out nearest to the system; and
- * before it why it cannot be so alone. */
+/* Add a mechanism's row, nearest to the base or to the system, and before it why it cannot be so alone. */
 static void add_row(struct ablation *ablation, enum ablation_kind kind, uint32_t i)
 {
     const struct difference *difference = &ablation->difference;

@@ -33,8 +33,7 @@
 #include "predict/server/serving_stream.h"
 #include "store/stored_run.h"
 
-/* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not
- * surveyed. A point that stays resolved takes some hundred kilobytes. */
+/* A survey takes a millisecond and kilobytes per point; one that stays resolved some hundred kilobytes. */
 enum { SLOTS_A_WORKER = 4, LEAST_SLOTS = 256, MOST_SURVEYED = 4096 };
 
 #define LOOK_NS 100000000L /* between two looks at the stop flag */
@@ -189,8 +188,7 @@ static void expect_point(const struct sweep *sweep, const struct point *point)
     }
 }
 
-/* Plan the points, so that replays that go together are known before the first one runs. A point
- * that cannot be planned reports its error when its turn comes. */
+/* Plan the points, so that replays that go together are known; errors are told in their turn. */
 static void survey(struct sweep *sweep)
 {
     replays_seal(sweep->runs.expected);

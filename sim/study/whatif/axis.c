@@ -408,8 +408,7 @@ static bool usual_rate(const struct axis_reading *reading, struct usual *out)
     return true;
 }
 
-/* Bytes of the workload's distinct prompt tokens, if prefixes are kept in the tier. 0 if they are
- * not, or if the contents of prompts are unknown. */
+/* Bytes of the workload's distinct prompt tokens, if the tier keeps prefixes and they are known; or 0. */
 static double prefix_bytes(const struct point *point, enum tier_id tier)
 {
     const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);

@@ -1,5 +1,4 @@
-/* Layer by layer: measure the recording, solve for parameters, generate a twin, measure it, move
- * the targets by the difference, and repeat. */
+/* Layer by layer: measure the recording, solve, generate a twin, measure it, move the targets, repeat. */
 #include "trace/fit/fit.h"
 
 #include "core/array.h"

@@ -188,8 +188,7 @@ static double fit_measure_cosine(const struct fit_sample *sample, uint32_t head,
     return squares > 0 ? trace_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
 }
 
-/* Mean correlation over steps between the cosines of two query heads. It follows from the variance
- * of the group's mean, which is (1 + (heads - 1) * correlation) / heads of that of one head. */
+/* Mean correlation of two query heads' cosines: the group's mean varies by (1 + (heads - 1) * it) / heads. */
 static double correlation(double of_mean, double of_one, uint32_t heads)
 {
     if (heads < 2 || of_one == 0) {

@@ -68,8 +68,7 @@ static const uint8_t *decode_varint(const uint8_t *at, const uint8_t *end, uint3
     return NULL;
 }
 
-/* Turn gaps into units. A sum that wraps gives a row that does not ascend, which
- * trace_frame_check() refuses. */
+/* Turn gaps into units. Where a sum wraps the row does not ascend, which trace_frame_check() refuses. */
 static bool decode_gaps(const uint8_t *at, const uint8_t *end, uint32_t rows,
                         const struct trace_rows *into, struct error *why)
 {
@@ -202,8 +201,7 @@ bool payload_encode(const struct trace_header *header, struct trace_frame *frame
     return true;
 }
 
-/* A frame as stored in the file: a fixed header, then the payload, compressed if that makes it
- * smaller. One checksum covers both. */
+/* A frame as stored: a fixed header, then the payload, compressed if smaller; one checksum for both. */
 
 static const uint8_t frame_magic[4] = {'S', 'W', 'T', 'F'};
 
@@ -471,8 +469,7 @@ bool trace_frame_check(const struct trace_header *header, const struct trace_fra
             frame_check_rows(header, frame, &frame->approximate, "approximate ", why));
 }
 
-/* Attention masses as 8-bit codes: code c is 2^(-c/10), steps of 7 % from 1 down to 2e-8. The table
- * is computed by the compiler, so it is the same on every machine and in every thread. */
+/* Attention masses as 8-bit codes: code c is 2^(-c/10), 7 % a step; the compiler makes the table. */
 
 /* Ten codes halve the mass: 2^0 ... 2^(-9/10), times the power of two of the first. */
 #define SIX(start)                                                                                 \

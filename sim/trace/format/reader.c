@@ -1,5 +1,4 @@
-/* Reads frames of an open trace: positioned reads into the caller's frame (or a frame generated
- * there). Threads share nothing. */
+/* Reads, or generates, frames of an open trace in the caller's frame. Threads share nothing. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -360,8 +359,7 @@ void trace_close(struct trace *trace)
     free(trace);
 }
 
-/* Which layers of a trace are read, and their numbers in the model. A recording of layers 5, 11 and
- * 17 has layers 0, 1 and 2, and lists the model's in its source. */
+/* Which layers of a trace are read; a recording of some lists their numbers in the model in its source. */
 
 bool trace_layers_init(struct trace *trace, struct error *why)
 {

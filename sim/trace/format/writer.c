@@ -138,8 +138,7 @@ void trace_writer_discard(struct trace_writer *writer)
     free(writer);
 }
 
-/* The header of a trace: a list of numbers with ranges, their relations, and what follows from
- * them. One list serves the binary file, the CSV file and the messages. */
+/* The header of a trace: numbers with ranges and relations, one list for file, CSV and messages. */
 
 const uint8_t trace_magic[TRACE_MAGIC] = {0x89, 'S', 'W', 'T', '\r', '\n', 0x1a, '\n'};
 const uint8_t trace_end_magic[TRACE_MAGIC] = {'S', 'W', 'T', 'E', 'N', 'D', '\r', '\n'};

@@ -133,8 +133,7 @@ static int16_t clamped(int32_t level)
     return (int16_t)(level < -LEVEL_MOST ? -LEVEL_MOST : level > LEVEL_MOST ? LEVEL_MOST : level);
 }
 
-/* The number under which the neighbourhood of a unit is drawn: its own, or that of the wider one
- * which it takes after. Units come in ascending order. */
+/* The number under which a unit's neighbourhood, its own or wider, is drawn. Units come ascending. */
 static uint64_t scores_number_of(struct scores_drawing *drawing, uint32_t unit, uint32_t width)
 {
     struct neighbours *neighbours = &drawing->neighbours[width];
@@ -185,8 +184,7 @@ PART_OF_VERSION void hash_units(uint64_t key, uint64_t layer_key, const struct s
     }
 }
 
-/* Units [from, to), whose distances lie in one octave: interpolated linearly between its middle and
- * the next one's. `far` is the distance of unit 0. */
+/* Units [from, to) of one octave, between its middle and the next one's; `far` is unit 0's distance. */
 PART_OF_VERSION void fill_octave(const struct scores_drawing *drawing, uint64_t far,
                                  uint32_t octave, uint32_t from, uint32_t to,
                                  struct scores_block *block)
@@ -202,9 +200,8 @@ PART_OF_VERSION void fill_octave(const struct scores_drawing *drawing, uint64_t 
     }
 }
 
-/* The kinds of `count` units by their distances in tokens, of which `far` is the first: octave by
- * octave, each reaching from the square root of 2 times a power of 2 to the next. Units beyond
- * `count` keep what they have. */
+/* The kinds of `count` units by distance, the first's `far`, octave by octave, each from the square root of 2
+ * times a power of 2 to the next. */
 PART_OF_VERSION void fill_kinds(const struct scores_drawing *drawing, uint64_t far, uint32_t count,
                                 struct scores_block *block)
 {
@@ -496,8 +493,7 @@ static uint32_t topk_candidates_count_ties(const uint16_t *block, uint16_t bucke
     return ties;
 }
 
-/* Copy the kept units. Up to the last kept tie, which is found block by block, then one by one, the bucket of the
- * cut is included. */
+/* Copy the kept units, with the bucket of the cut up to the last kept tie, found block by block. */
 static void topk_candidates_copy_kept(const struct candidates *asked,
                                       const struct scores_version *version,
                                       const uint16_t *restrict bucket, struct cut cut,

@@ -1,5 +1,4 @@
-/* A profile as YAML: a header, then a list of heads, layer by layer. The numbers of a head are
- * rows of one table, which reading, checking and writing share. */
+/* A profile as YAML: a header, then heads, whose numbers are rows of a table for reading and writing. */
 
 #include "trace/generate/trace_profile.h"
 
