@@ -22,12 +22,8 @@ double model_query_group(const struct model *model)
     return (double)model_query_heads(model) / model_kv_heads(model);
 }
 
-bool model_layer_repeats(const struct model *model, uint32_t layer)
+static bool layers_alike(const struct model_layer *a, const struct model_layer *b)
 {
-    if (layer == 0) {
-        return false;
-    }
-    const struct model_layer *a = &model->layers[layer - 1], *b = &model->layers[layer];
     return a->attention == b->attention && a->window == b->window && a->ratio == b->ratio &&
            a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
            a->shares_kv == b->shares_kv && a->tied_value == b->tied_value &&
@@ -35,6 +31,20 @@ bool model_layer_repeats(const struct model *model, uint32_t layer)
            a->experts == b->experts && a->experts_per_token == b->experts_per_token &&
            a->shared_experts == b->shared_experts && a->shares_index == b->shares_index &&
            a->exempt == b->exempt;
+}
+
+bool model_layer_repeats(const struct model *model, uint32_t layer)
+{
+    return layer > 0 && layers_alike(&model->layers[layer - 1], &model->layers[layer]);
+}
+
+uint32_t model_layer_first(const struct model *model, uint32_t layer)
+{
+    uint32_t first = 0;
+    while (!layers_alike(&model->layers[first], &model->layers[layer])) {
+        first++;
+    }
+    return first;
 }
 
 static const struct layer_kind *geometry_kind_of(const struct model *model, uint32_t layer)

@@ -255,6 +255,9 @@ bool model_layer_local(const struct model *model, uint32_t layer);
 /* Is `layer` built like the one before it, so that all figures but the heads' importance hold for it, too? */
 bool model_layer_repeats(const struct model *model, uint32_t layer);
 
+/* The first layer that is like this one in that sense. */
+uint32_t model_layer_first(const struct model *model, uint32_t layer);
+
 /* Weight bytes that one GPU holds: of all, in the fullest stage; of one layer; of a matrix of `dtype`, with
  * its scales; of embedding, final norm and head, if one stage has them all, with encoders. */
 uint64_t model_weight_bytes(const struct model *model);

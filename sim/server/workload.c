@@ -104,8 +104,9 @@ struct balancer {
     uint32_t servers;
     uint32_t last; /* the server chosen last */
     gsl_rng *random;
-    uint32_t words; /* of a set of servers */
-    uint64_t *sent; /* [chunks][words] the servers that were sent the chunk */
+    uint32_t words;   /* of a set of servers */
+    uint64_t *sent;   /* [chunks][words] the servers that were sent the chunk, owned */
+    uint64_t *tokens; /* [servers] find_sent()'s, owned */
 };
 
 static bool knows_prefixes(const struct balancer *balancer)
@@ -129,7 +130,8 @@ struct balancer *balancer_create(const struct workload *workload, uint32_t serve
     size_t sets = knows_prefixes(balancer) ? (size_t)requests->ids.count * balancer->words : 0;
     balancer->random = random_stream(seed, "serve.balancer", 0, why);
     if (balancer->random == NULL ||
-        (balancer->sent = array_zeroed(sets, sizeof *balancer->sent, why)) == NULL) {
+        (balancer->sent = array_zeroed(sets, sizeof *balancer->sent, why)) == NULL ||
+        (balancer->tokens = array_zeroed(servers, sizeof *balancer->tokens, why)) == NULL) {
         balancer_destroy(balancer);
         return NULL;
     }
@@ -141,6 +143,7 @@ void balancer_destroy(struct balancer *balancer)
     if (balancer != NULL) {
         gsl_rng_free(balancer->random);
         free(balancer->sent);
+        free(balancer->tokens);
         free(balancer);
     }
 }
@@ -167,20 +170,23 @@ static uint32_t choose_of_two(const struct balancer *balancer, const struct serv
     return loads[two].requests < loads[one].requests ? two : one;
 }
 
-/* Tokens at the beginning of the prompt that the server was sent before. */
-static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
-                            const struct request *request)
+/* Tokens at the beginning of the prompt that each server was sent before, in balancer->tokens. */
+static void find_sent(const struct balancer *balancer, const struct request *request)
 {
     const uint32_t *chunks = request_chunks(balancer->requests, request);
-    uint64_t tokens = 0;
-    for (uint32_t i = 0; i < request->chunks; i++) {
-        size_t set = (size_t)chunks[i] * balancer->words;
-        if ((balancer->sent[set + server / 64] >> server % 64 & 1) == 0) {
-            break;
+    for (uint32_t word = 0; word < balancer->words; word++) {
+        uint32_t last = balancer->servers - 64 * word;
+        uint64_t left = last < 64 ? (UINT64_C(1) << last) - 1 : UINT64_MAX, tokens = 0;
+        for (uint32_t i = 0; left > 0; i++) {
+            bool more = i < request->chunks;
+            uint64_t sent = more ? balancer->sent[(size_t)chunks[i] * balancer->words + word] : 0;
+            for (uint64_t ends = left & ~sent; ends > 0; ends &= ends - 1) {
+                balancer->tokens[64 * word + (uint32_t)__builtin_ctzll(ends)] = tokens;
+            }
+            left &= sent;
+            tokens += more ? balancer->requests->kind[chunks[i]].tokens : 0;
         }
-        tokens += balancer->requests->kind[chunks[i]].tokens;
     }
-    return tokens;
 }
 
 static bool is_unbalanced(const struct balancer *balancer, const struct server_load *loads)
@@ -201,9 +207,10 @@ static uint32_t choose_known(const struct balancer *balancer, const struct reque
     uint32_t begins = request->chunks > 0 ? *request_chunks(balancer->requests, request) : 0;
     uint32_t first = (begins * 2654435769u >> 16) % balancer->servers, best = first;
     *tokens = 0;
+    find_sent(balancer, request);
     for (uint32_t i = 0; i < balancer->servers; i++) {
         uint32_t server = (first + i) % balancer->servers;
-        uint64_t sent = sent_tokens(balancer, server, request);
+        uint64_t sent = balancer->tokens[server];
         best = sent > *tokens ? server : best;
         *tokens = sent > *tokens ? sent : *tokens;
     }
@@ -224,6 +231,7 @@ static uint32_t choose_by_score(const struct balancer *balancer, const struct re
 {
     uint32_t longest = 0, shortest = UINT32_MAX, best = 0, equals = 0;
     double highest = -1;
+    find_sent(balancer, request);
     for (uint32_t i = 0; i < balancer->servers; i++) {
         longest = loads[i].waiting > longest ? loads[i].waiting : longest;
         shortest = loads[i].waiting < shortest ? loads[i].waiting : shortest;
@@ -232,7 +240,7 @@ static uint32_t choose_by_score(const struct balancer *balancer, const struct re
         double queue = longest > shortest
                            ? (double)(longest - loads[i].waiting) / (double)(longest - shortest)
                            : 1;
-        double prefix = (double)sent_tokens(balancer, i, request) / request->prompt;
+        double prefix = (double)balancer->tokens[i] / request->prompt;
         double score =
             prefix_weight * prefix + queue_weight * queue + memory_weight * (1 - loads[i].kv);
         equals = score > highest ? 1 : equals + (score == highest);

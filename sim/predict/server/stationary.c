@@ -1,7 +1,6 @@
 #include "predict/server/stationary.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <string.h>
@@ -55,11 +54,15 @@ struct estimate stationary_mean(const double *values, size_t count)
     return stationary_interval(gsl_stats_mean(values, 1, count), batches, STATIONARY_BATCHES);
 }
 
+/* Only the two values around the quantile need be in their places. */
 static double quantile_of_part(const double *values, size_t count, double share, double *scratch)
 {
+    double place = share * (double)(count - 1), around[2];
+    size_t below = (size_t)place, above = below + 1 < count ? below + 1 : below;
     memcpy(scratch, values, count * sizeof *scratch);
-    gsl_sort(scratch, 1, count);
-    return gsl_stats_quantile_from_sorted_data(scratch, 1, count, share);
+    around[0] = gsl_stats_select(scratch, 1, count, below);
+    around[1] = gsl_stats_select(scratch, 1, count, above);
+    return gsl_stats_quantile_from_sorted_data(around, 1, 2, place - (double)below);
 }
 
 struct estimate stationary_quantile(const double *values, size_t count, double share,

@@ -30,7 +30,8 @@ struct step_cost {
     struct surface *shared; /* by the rows of all ranks that share experts; NULL: they do not */
     bool one_call;          /* attends to prompts and decodes */
     uint64_t *rows;         /* [passes] of prompts, in the step under way; owned */
-    bool *repeats;          /* by layer: it is like the one before; owned */
+    uint32_t *first;        /* by layer: the first one that is like it; owned */
+    struct kernel *kernels; /* [2] of each first layer, scratch; owned */
 };
 
 /* A time, and how much of it rests on which basis; in ns. */
@@ -73,15 +74,15 @@ static void add_layers(struct step_cost *cost, struct model_rows rows,
                        double values[SURFACE_VALUES])
 {
     const struct setup *setup = cost->setup;
-    struct kernel before = kernel_none, after = kernel_none;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
         uint64_t kernels;
-        if (!model_layer_repeats(&setup->model, layer)) {
-            before = cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1);
-            after = cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1);
+        struct kernel *products = &cost->kernels[2 * (size_t)cost->first[layer]];
+        if (cost->first[layer] == layer) {
+            products[0] = cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1);
+            products[1] = cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1);
         }
-        add_kernel(cost, before, values);
-        add_kernel(cost, after, values);
+        add_kernel(cost, products[0], values);
+        add_kernel(cost, products[1], values);
         add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
     }
 }
@@ -206,19 +207,19 @@ static uint64_t add_prompts(struct step_cost *cost, const struct step_load *load
                             const struct step_load *pass, struct added *added)
 {
     const struct model *model = &cost->setup->model;
-    struct kernel kernel = {.ns = 0};
     uint32_t fullest = spread_chunks(cost, load, 0, 0, NULL);
     uint64_t rows = cost->rows[fullest];
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        if (!cost->repeats[layer]) {
+        struct kernel *kernel = &cost->kernels[2 * (size_t)cost->first[layer]];
+        if (cost->first[layer] == layer) {
             struct prompt_attention work = {.waits = cost->setup->mechanisms->prompt_waits};
             spread_chunks(cost, load, fullest, layer, &work);
-            kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
-                         ? beside_decodes(cost, layer, pass, &work)
-                         : kernel_prompt_attention(&cost->setup->profile, &work);
-            trust_add(&cost->trust, kernel.trust);
+            *kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
+                          ? beside_decodes(cost, layer, pass, &work)
+                          : kernel_prompt_attention(&cost->setup->profile, &work);
+            trust_add(&cost->trust, kernel->trust);
         }
-        added_time(added, kernel.ns, kernel.trust.basis);
+        added_time(added, kernel->ns, kernel->trust.basis);
     }
     return rows;
 }
@@ -261,9 +262,10 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
                      !mechanisms_select(setup->mechanisms) && setup->model.kv == DTYPE_BF16 &&
                      setup->model.kv_lora == 0;
     cost->rows = array_zeroed(cost->passes, sizeof *cost->rows, why);
-    cost->repeats = array_zeroed(setup->model.layer_count, sizeof *cost->repeats, why);
-    for (uint32_t layer = 0; cost->repeats != NULL && layer < setup->model.layer_count; layer++) {
-        cost->repeats[layer] = model_layer_repeats(&setup->model, layer);
+    cost->first = array_zeroed(setup->model.layer_count, sizeof *cost->first, why);
+    cost->kernels = array_zeroed(2 * (size_t)setup->model.layer_count, sizeof *cost->kernels, why);
+    for (uint32_t layer = 0; cost->first != NULL && layer < setup->model.layer_count; layer++) {
+        cost->first[layer] = model_layer_first(&setup->model, layer);
     }
     const struct decode_range in_rows = range_in_rows(setup, *range);
     cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
@@ -271,8 +273,9 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = linked ? cost_uplink_sharers(setup, &cost->load_trust) : 1;
     bool ok = serving_ways_init(&cost->ways, point, sharers, &cost->load_trust, why) &&
-              cost->rows != NULL && cost->repeats != NULL && create_products(cost, why) &&
-              cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
+              cost->rows != NULL && cost->first != NULL && cost->kernels != NULL &&
+              create_products(cost, why) && cost->whole != NULL &&
+              decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
         bool streams = mechanisms_stream_weights(setup->mechanisms);
@@ -301,7 +304,8 @@ void step_cost_destroy(struct step_cost *cost)
     surface_destroy(cost->shared);
     serving_ways_release(&cost->ways);
     free(cost->rows);
-    free(cost->repeats);
+    free(cost->first);
+    free(cost->kernels);
     free(cost);
 }
 
