@@ -5,7 +5,6 @@
 #include "core/text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
 {
     static const char idle[] = "*@(exporter|dcgm|nvtop|gpustat|device-plugin|nvidia-smi)*";
     bool has = user->devices[0] != '\0' && strchr("-=", user->devices[0]) == NULL &&
-               said->user_count < GPU_USERS && fnmatch(idle, user->name, FNM_EXTMATCH) != 0;
+               said->user_count < GPU_USERS && !text_matches(user->name, idle);
     if (user->server || has) { /* in place of another where there is no room */
         said->user_count -= said->user_count == GPU_USERS;
         said->users[said->user_count++] = *user;
@@ -75,7 +74,7 @@ static bool name_image(const char *text, char out[64])
     static const char entered[] = "@(* ?(/bin/)@(bash|sh|zsh)*([ ;])|*sleep infinity*|*tail -f*)";
     bool image = false;
     char word[WORD];
-    bool own = fnmatch(runs, text, FNM_EXTMATCH) == 0 && fnmatch(entered, text, FNM_EXTMATCH) != 0;
+    bool own = text_matches(text, runs) && !text_matches(text, entered);
     snprintf(out, 64, "docker run");
     while (own && !image && shell_word(&text, word, sizeof word)) {
         image = strchr("-./~$", word[0]) == NULL && strpbrk(word, "/:") != NULL &&
@@ -83,7 +82,7 @@ static bool name_image(const char *text, char out[64])
                 !isdigit((unsigned char)word[0]);
         snprintf(out, 64, "%.63s", image ? word : "docker run");
     }
-    return own && fnmatch("*@(vllm|sglang|tensorrt)*", out, FNM_EXTMATCH) != 0;
+    return own && !text_matches(out, "*@(vllm|sglang|tensorrt)*");
 }
 
 /* Read a command of a script; `behind` it goes on while the next ones run. Returns whether it is a program
@@ -104,9 +103,9 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     server_job_devices(&job, user.devices);
     for (const char *from = text; program == NULL && shell_word(&rest, word, sizeof word);
          from = rest) {
-        bool sets = fnmatch("[A-Za-z_]*=*", word, 0) == 0;
-        user.certain = user.certain || fnmatch("@(nohup|setsid)", word, FNM_EXTMATCH) == 0;
-        if (!sets && fnmatch(wraps, word, FNM_EXTMATCH) != 0) {
+        bool sets = text_matches(word, "[A-Za-z_]*=*");
+        user.certain = user.certain || text_matches(word, "@(nohup|setsid)");
+        if (!sets && !text_matches(word, wraps)) {
             program = from + strspn(from, " \t\v");
         }
     }
@@ -119,13 +118,13 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     }
     const char *known = log_saying(said, SAYING_BESIDE, text);
     const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
-    bool wrapped = fnmatch(others, word, FNM_EXTMATCH) == 0;
+    bool wrapped = text_matches(word, others);
     bool is = at != NULL && (wrapped || (at < end && (at == program || at[-1] == '/')));
     const char *own = strstr(text, "CUDA_VISIBLE_DEVICES=");
     bool container = user.devices[0] != '\0' && name_image(program, user.name);
     bool gpu = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
     if ((!is && !container && !gpu && (own == NULL || own > program)) ||
-        fnmatch(sends, program, FNM_EXTMATCH) == 0 || server_command_starts(said, text)) {
+        text_matches(program, sends) || server_command_starts(said, text)) {
         return false;
     }
     user.certain = user.certain || wrapped || strstr(text, " -d ") || strstr(text, "--detach");

@@ -7,7 +7,6 @@
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +33,7 @@ bool log_line_begins(const struct server_text *said, const char *line)
     char head[100];
     snprintf(head, sizeof head, "%.*s", (int)strcspn(line, "\n"), line);
     bool begins = (head[0] == '(' && strstr(head, " pid=") != NULL) ||
-                  fnmatch("[[]20[0-9][0-9]-*", head, 0) == 0;
+                  text_matches(head, "[[]20[0-9][0-9]-*");
     for (size_t i = 0; !begins && i < sizeof levels / sizeof *levels; i++) {
         const char *at = strstr(head, levels[i]), *end = at != NULL ? strpbrk(at, " :") : NULL;
         begins = end != NULL && end - at <= 7 && (at == head || strchr(" \"", at[-1]) != NULL);

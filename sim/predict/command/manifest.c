@@ -11,7 +11,6 @@
 #include "core/array.h"
 #include "core/quote.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ bool manifest_named(const char *file, const char *text)
 {
     const char *end = strrchr(file, '.');
     bool json = *text == '{' && strstr(text, "\"apiVersion\"") != NULL; /* kubectl get -o json */
-    bool begins = strncmp(text, "apiVersion:", 11) == 0 || strncmp(text, "services:", 9) == 0;
+    bool begins = text_begins(text, "apiVersion:") || text_begins(text, "services:");
     return json || begins ||
            (end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0));
 }
@@ -47,7 +46,7 @@ static char *interpolated(const char *text, bool service, bool escaped)
             continue;
         }
         const char *standard = text + strcspn(text, ":-}");
-        standard += strncmp(standard, ":-", 2) == 0;
+        standard += text_begins(standard, ":-");
         const char *end = standard + strcspn(standard, "}$");
         if (text[1] == '$') {
             fputc(*text++, out);
@@ -144,8 +143,8 @@ static void write_devices(const struct node *map, FILE *out)
         for (size_t j = 0; j < (ids != NULL ? ids->count : alone); j++) {
             const char *text = alone ? device->text : ids->children[j]->text;
             char *made = text != NULL ? interpolated(text, true, false) : NULL;
-            if (made != NULL && (!alone || fnmatch("@(nvidia.com/gpu=|/dev/nvidia[0-9])*", made,
-                                                   FNM_EXTMATCH) == 0)) {
+            if (made != NULL &&
+                (!alone || text_matches(made, "@(nvidia.com/gpu=|/dev/nvidia[0-9])*"))) {
                 fputs(listed ? "," : "gpus=device=", out);
                 quote_write(QUOTE_SHELL, made, out);
                 listed = true;
@@ -200,7 +199,7 @@ static bool read_written(struct container_command *command, int line, const stru
 /* Does a key of the node, or below it, match? */
 static bool has_key(const struct node *node, const char *pattern)
 {
-    bool has = node->key != NULL && fnmatch(pattern, node->key, FNM_EXTMATCH) == 0;
+    bool has = node->key != NULL && text_matches(node->key, pattern);
     for (size_t i = 0; !has && i < node->count; i++) {
         has = has_key(node->children[i], pattern);
     }
@@ -308,8 +307,8 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     for (size_t i = 0; good && i < node->count; i++) {
         const char *key = node->children[i]->key;
         /* What x-... holds is for anchors: Compose itself reads none of it. */
-        good = (key != NULL && strncmp(key, "x-", 2) == 0) ||
-               visit_below(node->children[i], visitor, why);
+        good =
+            (key != NULL && text_begins(key, "x-")) || visit_below(node->children[i], visitor, why);
     }
     return good;
 }
@@ -322,13 +321,12 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
     bool good = true;
     log_sayings_find(said, text, before + 1);
     for (const char *at = text; good && *at != '\0'; at += length) {
-        at += strncmp(at, "---", 3) == 0 ? 3 : 0;
+        at += text_begins(at, "---") ? 3 : 0;
         const char *next = strstr(at, "\n---");
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, said->file, why);
         why->line += root == NULL ? visitor.before : 0;
-        bool secret =
-            strncmp(at, "kind: Secret", 12) == 0 || memmem(at, length, "\nkind: Secret", 13);
+        bool secret = text_begins(at, "kind: Secret") || memmem(at, length, "\nkind: Secret", 13);
         good = root == NULL ? secret || within /* whose values may be to be filled in */
                             : visit_below(root, visitor, why);
         node_destroy(root);
@@ -345,7 +343,7 @@ static void join_settings(char *text)
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     for (char *line = text, *next; (next = strchr(line, '\n')) != NULL; line = next + 1) {
         char *name = line + strspn(line, " \t-"), *value = next + 1 + strspn(next + 1, " \t");
-        bool named = strncmp(name, "name: ", 6) == 0 && strncmp(value, "value: ", 7) == 0;
+        bool named = text_begins(name, "name: ") && text_begins(value, "value: ");
         name += named ? 6 + strspn(name + 6, " \"'") : 0;
         value += named ? 7 + strspn(value + 7, " ") : 0;
         size_t length = strspn(name, letters), size = strcspn(value, "\n");
@@ -371,7 +369,7 @@ bool manifest_read_within(struct server_text *said, char *text, struct error *wh
     for (char *open = text, *close; good && (open = strchr(open, '`')) != NULL;
          open =
              close + strspn(close, "`")) { /* code between marks: "```yaml", or some lines in "`" */
-        bool fence = strncmp(open, "```", 3) == 0;
+        bool fence = text_begins(open, "```");
         char *body = fence ? open + strcspn(open, "\n") : open + 1;
         close = strstr(body, fence ? "```" : "`");
         if (close == NULL) {
@@ -404,7 +402,7 @@ bool dockerfile_named(const char *file, const char *text)
 {
     const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
     return strcasestr(name, "dockerfile") != NULL || strcasestr(name, "containerfile") != NULL ||
-           strncmp(text, "FROM ", 5) == 0 || strncmp(text, "ENTRYPOINT ", 11) == 0;
+           text_begins(text, "FROM ") || text_begins(text, "ENTRYPOINT ");
 }
 
 /* What stands behind an instruction's name; NULL if the line has another. */
@@ -444,7 +442,7 @@ struct image_stage {
 static bool begins_stage(char *line, char image[256], char name[256])
 {
     const char *from = instruction(line, "FROM");
-    while (from != NULL && strncmp(from, "--", 2) == 0) {
+    while (from != NULL && text_begins(from, "--")) {
         from += strcspn(from, " \t");
         from += strspn(from, " \t");
     }

@@ -5,7 +5,6 @@
 #include "core/text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +118,7 @@ static void take_number(const struct server_option *option, const char *value,
     double number = strtod(plain, &end);
     const char *digit = plain + (plain[0] == '-' || plain[0] == '+');
     bool good = *end == '\0' ||
-                (!said->typed && fnmatch("?( )G?(i)B", end, FNM_EXTMATCH) == 0) || /* GiB of logs */
+                (!said->typed && text_matches(end, "?( )G?(i)B")) || /* GiB of logs */
                 (node_get(units, end) != NULL &&
                  node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, ERROR_UNSEEN));
     number *= (double)times;
@@ -148,10 +147,10 @@ static void take_word(const struct server_option *option, const char *value,
                       struct server_text *said)
 {
     char words[320] = "";
-    const char *plain = value + (strncmp(value, "torch.", 6) == 0 ? 6 : 0);
+    const char *plain = value + (text_begins(value, "torch.") ? 6 : 0);
     for (size_t i = 0; i < option->words->count; i++) {
         const struct node *word = option->words->children[i];
-        if (fnmatch(word->key, plain, 0) == 0) {
+        if (text_matches(plain, word->key)) {
             if (word->kind == NODE_SCALAR) {
                 put(option, option->sets, word->text, said);
             }
@@ -159,7 +158,7 @@ static void take_word(const struct server_option *option, const char *value,
                 const struct node *set = word->children[j];
                 const struct stated_key *key =
                     option->sets != NULL ? key_of(said, option->sets) : NULL;
-                bool ignored = fnmatch("@(ignored|told)", set->key, FNM_EXTMATCH) == 0;
+                bool ignored = text_matches(set->key, "@(ignored|told)");
                 if (strcmp(set->key, "refused") == 0) {
                     if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
                         server_text_refuse(said, "'%s' is '%.60s': %s", option->name, value,
@@ -220,7 +219,7 @@ void server_setting_take(const struct server_option *option, const char *value,
 void server_setting_copy(const char *at, char *out, size_t size)
 {
     const char *member = *at == '<' ? at + strcspn(at, ":>,") : ""; /* <OptimizationLevel.O0: 0> */
-    at = strncmp(member, ": ", 2) == 0 ? member + 2 : at;
+    at = text_begins(member, ": ") ? member + 2 : at;
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
     const char *ends = ",;)}]|`*> \t\v\n";
     size_t length = 0;
@@ -332,8 +331,7 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
     for (const char *at = from; at < end;) {
         size_t length = shell_name(at);
         const char *after = at + length + (at[length] == '\'' || at[length] == '"');
-        if (in->list != NULL &&
-            (strncmp(at, "...", 3) == 0 || strncmp(at, "\xe2\x80\xa6", 3) == 0)) {
+        if (in->list != NULL && (text_begins(at, "...") || text_begins(at, "\xe2\x80\xa6"))) {
             error_expect(server_text_refuse(in->said, "'...' stands for settings left out"),
                          "the line whole; or without it, if these have their defaults");
         }

@@ -27,7 +27,7 @@ static bool is_option(const char *word)
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *word = *at + strspn(*at, " \t\v");
-    bool mistake = strncmp(word, "\xe2\x80", 2) == 0 || fnmatch("\\\\[ \t]*", word, 0) == 0;
+    bool mistake = text_begins(word, "\xe2\x80") || text_matches(word, "\\\\[ \t]*");
     word += *word == '\'' || *word == '"';
     return !mistake && !is_option(word) && shell_word(at, out, size);
 }
@@ -181,13 +181,12 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     }
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     /* A word behind a switch, or a second one, is no value if it may hold options. */
-    bool takes = fnmatch("@(enable|disable|no|skip|trust|use)_*", word, FNM_EXTMATCH) != 0;
+    bool takes = !text_matches(word, "@(enable|disable|no|skip|trust|use)_*");
     while (!read && (takes || !may_be_options(said->program, *rest)) &&
            next_value(rest, value, sizeof value)) {
         takes = false;
     }
-    given =
-        read && given == NULL && fnmatch("[A-Z][0-9]", word, 0) == 0 ? word + 1 : given; /* -O3 */
+    given = read && given == NULL && text_matches(word, "[A-Z][0-9]") ? word + 1 : given; /* -O3 */
     bool missing = read && given == NULL && !server_setting_is_switch(option) &&
                    !next_value(rest, value, sizeof value);
     bool sizes = read && option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
@@ -284,19 +283,19 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             at += at < end;
             continue;
         }
-        bool file = sourced && (fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0);
+        bool file = sourced && (text_matches(word, "*.env") || text_matches(word, "*env.sh"));
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
-        if (file || strncmp(word, "--env-file", strlen("--env-file")) == 0) {
+        if (file || text_begins(word, "--env-file")) {
             strcpy(word, "EnvironmentFile=x");
         }
-        char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), *value = strchr(word, '=');
+        char *name = word + (text_matches(word, "-e[A-Z]*") ? 2 : 0), *value = strchr(word, '=');
         if (value != NULL &&
-            (fnmatch("environment=*=*", word, 0) == 0 || fnmatch("numprocs=[!1]*", word, 0) == 0)) {
+            (text_matches(word, "environment=*=*") || text_matches(word, "numprocs=[!1]*"))) {
             error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
                                             (int)strcspn(word, "="), word),
                          "variables and copies in the words of a shell, and --set replicas=N");
         }
-        if (strncmp(word, "--env=", 6) == 0 || strncmp(word, "Environment=", 12) == 0) {
+        if (text_begins(word, "--env=") || text_begins(word, "Environment=")) {
             name = value + 1;
             value = strchr(name, '=');
         }
@@ -308,10 +307,10 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             struct stated_key *key = &said->keys.all[i];
             key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
         }
-        if (value == NULL || strncmp(word, "$env:", 5) == 0 || strstr(word, "environ[") != NULL) {
+        if (value == NULL || text_begins(word, "$env:") || strstr(word, "environ[") != NULL) {
             continue; /* as other shells and languages do: stray_settings.c finds it */
         }
-        if (strncmp(word, "${", 2) == 0 && value[-1] == ':') { /* ": ${NAME:=value}" */
+        if (text_begins(word, "${") && value[-1] == ':') { /* ": ${NAME:=value}" */
             name = word + 2;
             value[-1] = '\0';
         }
@@ -332,7 +331,7 @@ void server_command_read_variables(struct server_text *said, const char *line)
     char word[WORD];
     const char *at = line;
     bool sets = false, more = shell_word(&at, word, sizeof word);
-    for (; more && fnmatch("[A-Z_]*=*", word, 0) == 0; more = shell_word(&at, word, sizeof word)) {
+    for (; more && text_matches(word, "[A-Z_]*=*"); more = shell_word(&at, word, sizeof word)) {
         sets = true;
     }
     /* "[gpu_worker.py:490] ... To try it now, set NAME=1": a log advises, and sets nothing. */
@@ -376,7 +375,7 @@ static bool may_be_model(const struct server_text *said, const char *variable, c
 {
     char word[WORD];
     bool named = false,
-         serves = strncmp(at - 5, "serve", 5) == 0 && strcmp(said->program->file, "sglang") != 0;
+         serves = text_begins(at - 5, "serve") && strcmp(said->program->file, "sglang") != 0;
     while (!named && (shell_word(&at, word, sizeof word) || pass_redirection(&at, word))) {
         const char *value = is_option(word) ? (split_option(word), word) : "";
         const struct server_option *of = server_option_find(said->program, value);
@@ -401,7 +400,7 @@ static void server_command_read_words(struct server_text *said, const char **res
         if (word[0] == '\0') { /* a redirection */
         } else if (is_option(word)) {
             server_command_read_option(said, word, rest);
-        } else if (fnmatch("$[@*]", word, 0) == 0 || fnmatch("${[@*]*", word, 0) == 0) {
+        } else if (text_matches(word, "$[@*]") || text_matches(word, "${[@*]*")) {
             server_text_pass(said, word, "a script's own arguments are taken to be none");
         } else if (model != NULL && !placed && (stated->value[0] == '\0' || !stated->typed) &&
                    (strchr(word, '$') == NULL || may_be_model(said, word, begin))) {
@@ -443,12 +442,12 @@ static const char *behind_image(const struct server_program *program, const char
     at = at != NULL ? strstr(at, "run ") + strlen("run ") : NULL;
     for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
          behind = is_option(word)) {
-        if (strncmp(word, "--entrypoint", strlen("--entrypoint")) == 0) {
+        if (text_begins(word, "--entrypoint")) {
             return NULL; /* in place of the server */
         }
         if (may_be_image(program, word, behind)) {
             const char *next = at + strspn(at, " \t\v"); /* a shell's command replaces its own */
-            return fnmatch("@(bash|sh|/bin/*sh) *", next, FNM_EXTMATCH) == 0 ? NULL : at;
+            return text_matches(next, "@(bash|sh|/bin/*sh) *") ? NULL : at;
         }
     }
     return NULL;
@@ -461,13 +460,12 @@ static const char *behind_command(const struct server_text *said, const char *te
     for (const struct server_program *program = said->programs; program->file != NULL; program++) {
         const char *rest = server_program_started(program, text);
         rest = rest != NULL ? rest : behind_image(program, text);
-        bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && fnmatch("*:", rest, 0) == 0;
+        bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && text_matches(rest, "*:");
         prose = prose || (rest != NULL && strstr(rest, " -") == NULL && /* of what it starts */
-                          fnmatch(" @(for|with|on|at) *", rest, FNM_EXTMATCH) == 0);
+                          text_matches(rest, " @(for|with|on|at) *"));
         const char *help = rest != NULL ? strstr(rest, " --help") : NULL; /* it is printed */
-        bool usage =
-            rest != NULL && (fnmatch("*[[]@(options|OPTIONS|-h)]*", rest, FNM_EXTMATCH) == 0 ||
-                             (help != NULL && help < rest + strcspn(rest, "|;&\n")));
+        bool usage = rest != NULL && (text_matches(rest, "*[[]@(options|OPTIONS|-h)]*") ||
+                                      (help != NULL && help < rest + strcspn(rest, "|;&\n")));
         if (rest != NULL && !prose && !usage &&
             strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             *found = program;
@@ -495,24 +493,23 @@ static void read_head(struct server_text *said, const char *text, const char *en
             text++;
             continue;
         }
-        char *name = word + (fnmatch("-e[A-Z]*", word, 0) == 0 ? 2 : 0), plain[64];
-        name += strncmp(word, "--env=", 6) == 0 ? 6 : 0;
+        char *name = word + (text_matches(word, "-e[A-Z]*") ? 2 : 0), plain[64];
+        name += text_begins(word, "--env=") ? 6 : 0;
         size_t length = strcspn(name, "=");
-        if (strncmp(word, "image=", 6) == 0) {
+        if (text_begins(word, "image=")) {
             server_text_read_image(said, word + 6);
         } else if (isupper((unsigned char)name[0]) && name[length] == '=') {
             /* A variable that is called after an option, and that no command uses: an image of one's own may
              * read it. */
             name[length] = '\0';
-            const char *own_name = name + (strncmp(name, "SM_", 3) == 0 ? 3 : 0), *sets = NULL;
-            own_name += foreign && strncmp(own_name, "VLLM_", 5) == 0 ? 5 : 0;
+            const char *own_name = name + (text_begins(name, "SM_") ? 3 : 0), *sets = NULL;
+            own_name += foreign && text_begins(own_name, "VLLM_") ? 5 : 0;
             snprintf(plain, sizeof plain, "%s", own_name);
             for (char *at = plain; *at != '\0'; at++) {
                 *at = (char)tolower((unsigned char)*at);
             }
             const struct server_option *option = server_option_find(program, plain);
-            if (fnmatch("*MODEL", own_name, 0) == 0 ||
-                fnmatch("*MODEL_[INP][DA]*", own_name, 0) == 0) {
+            if (text_matches(own_name, "*MODEL") || text_matches(own_name, "*MODEL_[INP][DA]*")) {
                 sets = "model";
             } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
                 sets = option->sets;
@@ -531,7 +528,7 @@ static void read_head(struct server_text *said, const char *text, const char *en
             } else if (!read) {
                 server_text_pass(said, name, "no command here uses the variable");
             }
-        } else if (fnmatch("*.s[iq][fs]*", word, 0) == 0 ||
+        } else if (text_matches(word, "*.s[iq][fs]*") ||
                    (may_be_image(program, word, is_option(last)) && strstr(word, "/bin/") == NULL &&
                     strpbrk(word, "/:@") != NULL)) {
             server_text_read_image(said, word);
@@ -581,12 +578,12 @@ static bool starts_several(struct server_text *said, const char *line, const cha
     for (const char *at = line, *next; at < end && shell_command(&blocks, &at, &next); at = next) {
         char piece[WORD];
         snprintf(piece, sizeof piece, "%.*s", (int)(next - at < WORD ? next - at : WORD), at);
-        bool slurm = strncmp(piece, "srun ", 5) == 0;
+        bool slurm = text_begins(piece, "srun ");
         struct server_job job = slurm ? said->job : (struct server_job){.line = {0}};
-        if (slurm || (strncmp(piece, "mpi", 3) == 0 && strstr(at, "llmapi-launch") == NULL)) {
+        if (slurm || (text_begins(piece, "mpi") && strstr(at, "llmapi-launch") == NULL)) {
             server_job_read(said, &job, at, end);
         }
-        several = fnmatch(others, piece, FNM_EXTMATCH) == 0 || server_job_is_several(&job);
+        several = text_matches(piece, others) || server_job_is_several(&job);
     }
     return several || strpbrk(blocks.open, "lf") != NULL;
 }
@@ -607,7 +604,7 @@ static void unquote(char *open)
 {
     char quote = *open, *end = open + 1, *to = end;
     bool again;
-    while ((again = quote == '\'' && strncmp(end, "'\\''", 4) == 0) ||
+    while ((again = quote == '\'' && text_begins(end, "'\\''")) ||
            (*end != '\0' && *end != quote)) {
         end += again ? 4 : 1 + (quote == '"' && *end == '\\' && end[1] != '\0');
     }
@@ -615,7 +612,7 @@ static void unquote(char *open)
     *open = closes ? ';' : ' ';
     for (const char *from = open + 1; closes && from < end; from++) {
         from += quote == '"' && *from == '\\' && strchr("\\\"$`", from[1]) != NULL;
-        from += strncmp(from, "'\\''", 4) == 0 && quote == '\'' ? 3 : 0;
+        from += text_begins(from, "'\\''") && quote == '\'' ? 3 : 0;
         *to++ = *from;
     }
     if (closes) {
@@ -751,7 +748,7 @@ bool server_command_is_open(const struct server_text *said, const char *line)
     const struct server_program *program;
     const char *set = line + strspn(line, " \t"), *rest = set;
     bool list = false, open = false, comment = *set == '#';
-    set += strncmp(set, "export ", 7) == 0 ? 7 : strncmp(set, "declare -a ", 11) == 0 ? 11 : 0;
+    set += text_begins(set, "export ") ? 7 : text_begins(set, "declare -a ") ? 11 : 0;
     set += shell_name(set);
     set += *set == '+';
     if (*set == '=') {

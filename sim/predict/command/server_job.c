@@ -4,7 +4,6 @@
 #include "core/text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +102,7 @@ static void take_devices(const char *value, bool counted, device_list out)
     enum { MOST = 16 };
     size_t length;
     int items = 0;
-    bool none = fnmatch("?([\"'])@(|-1|none|void)?([\"'])", value, FNM_EXTMATCH) == 0,
+    bool none = text_matches(value, "?([\"'])@(|-1|none|void)?([\"'])"),
          all = strstr(value, "all") != NULL;
     counted = counted && strspn(value, "0123456789\"'") == strlen(value);
     snprintf(out, sizeof(device_list), "%s", all ? "all" : none ? "-" : "");
@@ -114,15 +113,14 @@ static void take_devices(const char *value, bool counted, device_list out)
         for (const char *at = value; *item != '$' && at < value + length; at++) {
             item = *at == '=' ? at + 1 : item; /* "device=0", "nvidia.com/gpu=0" */
         }
-        item += strncmp(item, "/dev/nvidia", 11) == 0 ? 11 : 0;
+        item += text_begins(item, "/dev/nvidia") ? 11 : 0;
         size_t size = strcspn(item, "\"',; }");
         bool digit = isdigit((unsigned char)*item);
-        if (strncasecmp(item, "MIG", 3) == 0 ||
-            (digit && fnmatch("+([0-9]):[0-9]*", item, FNM_EXTMATCH) == 0)) {
+        if (strncasecmp(item, "MIG", 3) == 0 || (digit && text_matches(item, "+([0-9]):[0-9]*"))) {
             snprintf(out, sizeof(device_list), "part");
             return;
         }
-        if (digit || *item == '$' || strncmp(item, "GPU-", 4) == 0) {
+        if (digit || *item == '$' || text_begins(item, "GPU-")) {
             out[0] = items++ == 0 ? '\0' : out[0];
             text_append(out, sizeof(device_list), "%s%.*s", items > 1 ? "," : "", (int)size, item);
         }
@@ -160,12 +158,12 @@ static double count_gpus(const char *value, bool gres)
     size_t length, last;
     for (value += strspn(value, "\"'"); *value != '\0' && strchr("\"'", *value) == NULL;
          value += length + (value[length] == ',')) {
-        value += fnmatch("gres[/:]*", value, 0) == 0 ? 5 : 0;
+        value += text_matches(value, "gres[/:]*") ? 5 : 0;
         length = last = strcspn(value, ",\"'(");
         while (last > 0 && strchr(":=", value[last - 1]) == NULL) { /* behind the last mark */
             last--;
         }
-        bool digit = isdigit((unsigned char)value[last]), gpu = strncmp(value, "gpu", 3) == 0;
+        bool digit = isdigit((unsigned char)value[last]), gpu = text_begins(value, "gpu");
         if (value[length] == '(') { /* "gpu:2(S:0-1)" */
             length += strcspn(value + length, ",");
         }
@@ -210,11 +208,11 @@ static void state_resources(struct server_job *job, const char *value, int line)
         char *number = item + strcspn(item, "="), *unit;
         number += *number == '=';
         strtod(number, &unit);
-        if (fnmatch("@(select|nodes|host)=*", item, FNM_EXTMATCH) == 0) {
+        if (text_matches(item, "@(select|nodes|host)=*")) {
             state(job, JOB_NODES, atof(number), line);
-        } else if (fnmatch("@(?(n)gpu?(s)|gpu_card|num|ngpus_*)=*", item, FNM_EXTMATCH) == 0) {
+        } else if (text_matches(item, "@(?(n)gpu?(s)|gpu_card|num|ngpus_*)=*")) {
             state(job, JOB_NODE_GPUS, atof(number), line);
-        } else if (strncmp(item, "mem=", 4) == 0 && *unit != '\0') {
+        } else if (text_begins(item, "mem=") && *unit != '\0') {
             state(job, JOB_MEMORY, count_bytes(number, 'B', false), line);
         }
     }
@@ -236,7 +234,7 @@ static void state_devices(struct server_job *job, enum job_count counts, const c
         take_devices(value, several, one);
     }
     if ((runtime && strcmp(value, "nvidia") != 0) ||
-        (device && fnmatch("@(nvidia.com/gpu=|/dev/nvidia[0-9])*", value, FNM_EXTMATCH) != 0)) {
+        (device && !text_matches(value, "@(nvidia.com/gpu=|/dev/nvidia[0-9])*"))) {
         return;
     }
     bool more = device && added && isdigit((unsigned char)list[0]) && one[0] != 'a';
@@ -259,7 +257,7 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
             continue;
         }
         /* "--gpus=2", "-G2", or "--gpus" with the value behind it; "--env=CUDA_VISIBLE_DEVICES=0" */
-        bool option = word[0] == '-', gres = fnmatch("--[gt]res*", word, 0) == 0;
+        bool option = word[0] == '-', gres = text_matches(word, "--[gt]res*");
         char *named = strstr(word, "_VISIBLE_DEVICES");
         char *given = named != NULL
                           ? named + strcspn(named, "=")
@@ -278,7 +276,7 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
             bool any = rows[i].of == ANY,
                  is = (any ? named != NULL && (!alone || isdigit((unsigned char)value[0]))
                            : counts == JOB_STARTS || (rows[i].of & of)) &&
-                      fnmatch(rows[i].names, word, FNM_EXTMATCH) == 0;
+                      text_matches(word, rows[i].names);
             if (!is) {
             } else if (counts == JOB_STARTS) {
                 of = plain ? rows[i].of : of;
@@ -324,8 +322,8 @@ static double gpus_counted(const struct server_job *job, const char *command)
     static const char shown[] = "@(*torch.cuda.device_count*|*CUDA_VISIBLE_DEVICES*@(wc -|NF)*)";
     int line;
     device_list devices;
-    bool cuda = fnmatch(shown, command, FNM_EXTMATCH) == 0;
-    if (!cuda && fnmatch(all, command, FNM_EXTMATCH) != 0) {
+    bool cuda = text_matches(command, shown);
+    if (!cuda && !text_matches(command, all)) {
         return 0;
     }
     server_job_devices(job, devices); /* nvidia-smi shows what CUDA does not see */
@@ -344,7 +342,7 @@ char *server_job_counted(const struct server_text *said, const char *line)
     FILE *out = may ? open_memstream(&text, &size) : NULL;
     for (const char *at = line, *end; out != NULL && *at != '\0'; at = end) {
         size_t i = 0, count = sizeof marks / sizeof *marks;
-        while (i < count && strncmp(at, marks[i], strlen(marks[i])) != 0) {
+        while (i < count && !text_begins(at, marks[i])) {
             i++;
         }
         const char *from = at + (*at == '=');
@@ -390,12 +388,12 @@ void server_job_read_line(struct server_text *said, const char *line)
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
     bool script = server_job_directs(line);
     if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
-        (strstr(line, "executor") != NULL && fnmatch("*executor*[=: '\"]ray*", line, 0) == 0)) {
+        (strstr(line, "executor") != NULL && text_matches(line, "*executor*[=: '\"]ray*"))) {
         said->job.line[JOB_RAY_GPUS] = said->line; /* stages may stand on several machines */
     }
     bool array = false;
     for (size_t i = 0; script && i < sizeof arrays / sizeof *arrays; i++) {
-        array = array || fnmatch(arrays[i], line, 0) == 0;
+        array = array || text_matches(line, arrays[i]);
     }
     if (array && !server_text_overrides(said, "replicas")) {
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),

@@ -2,9 +2,9 @@
 
 #include "core/array.h"
 #include "core/named.h"
+#include "predict/command/shell_text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,10 +185,10 @@ const struct server_option *server_option_find(const struct server_program *prog
 {
     const struct server_option *option = program->options, *end = option + program->option_count;
     while (option < end &&
-           ((option->fixed && option->name[0] != name[0]) || fnmatch(option->name, name, 0) != 0)) {
+           ((option->fixed && option->name[0] != name[0]) || !text_matches(name, option->name))) {
         option++;
     }
-    if (option < end || strncmp(name, "no_", 3) != 0) {
+    if (option < end || !text_begins(name, "no_")) {
         return option < end ? option : NULL;
     }
     option = server_option_find(program, name + 3);
@@ -201,9 +201,8 @@ const struct server_option *server_option_shortened(const struct server_program 
     const struct server_option *found = NULL;
     for (size_t i = 0; i < program->option_count; i++) {
         const struct server_option *option = &program->options[i];
-        bool typed = option->reason != NULL || strncmp(option->flag, "--", 2) == 0;
-        if (typed && strncmp(option->name, name, strlen(name)) == 0 &&
-            strchr(option->name, '.') == NULL) {
+        bool typed = option->reason != NULL || text_begins(option->flag, "--");
+        if (typed && text_begins(option->name, name) && strchr(option->name, '.') == NULL) {
             if (found != NULL && (found->sets == NULL || found->sets != option->sets)) {
                 return NULL;
             }

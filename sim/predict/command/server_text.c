@@ -6,7 +6,6 @@
 #include "predict/command/stated_complete.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +125,7 @@ static void note_log_source(struct server_text *said, const char *line)
     bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
                strpbrk(source, "=:'\"(") == NULL &&
                (isupper((unsigned char)behind) || behind == '(' || behind == '[');
-    bool named = behind == '|' || pod || strncmp(source, "[pod/", 5) == 0;
+    bool named = behind == '|' || pod || text_begins(source, "[pod/");
     if (named && said->source[0] == '\0') {
         memcpy(said->source, source, sizeof source);
     } else if (named && strcmp(said->source, source) != 0) {
@@ -209,7 +208,7 @@ static void begin_server(struct server_text *said, const char *line)
             i++;
         }
         if (i < count) {
-            while (*time != '\0' && time < line + 100 && fnmatch(form, time, 0) != 0) {
+            while (*time != '\0' && time < line + 100 && !text_matches(time, form)) {
                 time++;
             }
             time = time < line + 100 ? time : "";
@@ -275,7 +274,7 @@ static char *text_joined(char *text, size_t size, const char *comments)
                      !ends_in_comment(text + line, text + used, *comments == '\0');
         if (joins) {
             text[used - 1] = ' ';
-            joins = strncmp(text + i + 1 + strspn(text + i + 1, " \t"), "```", 3) != 0;
+            joins = !text_begins(text + i + 1 + strspn(text + i + 1, " \t"), "```");
         }
         if (c != '\r' || text[i + 1] != '\n') {
             text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
@@ -348,13 +347,13 @@ static void server_text_read_lines(struct server_text *said, char *text)
         size_t ends = 0;
         char *to = list != NULL ? text + (list - text) : end;
         for (const char *from = to; *from != '\0'; from++) {
-            unsigned char mark = strncmp(from, "\xe2\x80", 2) == 0 ? (unsigned char)from[2] : 0;
+            unsigned char mark = text_begins(from, "\xe2\x80") ? (unsigned char)from[2] : 0;
             bool joined = *from == '\v', quotes = mark >= 0x98 && mark <= 0x9d;
             ends += joined;
             if (quotes) {
                 *to++ = mark < 0x9c ? '\'' : '"';
                 from += 2;
-            } else if (!joined && strncmp(from, "\\\"", 2) != 0) {
+            } else if (!joined && !text_begins(from, "\\\"")) {
                 *to++ = *from;
             }
         }

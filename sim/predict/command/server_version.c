@@ -4,7 +4,6 @@
 #include "server/server_engine.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     struct stated_key *engine = &said->keys.all[STATED_ENGINE];
     char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
     int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
-    if (length == 0 || strncmp(text, "0.1.dev", 7) == 0) { /* built without the tags that count */
+    if (length == 0 || text_begins(text, "0.1.dev")) { /* built without the tags that count */
         return false;
     }
     for (int i = 0, dots = 0; i < length; i++) {
@@ -67,19 +66,18 @@ static void read_named(struct server_text *said, const struct server_program *pr
         char before = at > line ? at[-1] : ' ';
         const char *extras = *rest == '[' ? rest + 1 + strcspn(rest + 1, "[]") : "";
         rest = *extras == ']' ? extras + 1 : rest;
-        rest += strncmp(rest, "-openai", 7) == 0 ? 7 : 0;
+        rest += text_begins(rest, "-openai") ? 7 : 0;
         const char *version = rest + strspn(rest, "=-_+/v");
         if (!package && !isalnum((unsigned char)before) && begins_version(version, true) &&
-            (strncmp(rest, "==", 2) == 0 ||
-             (fits = fits < 0 ? fnmatch(named, line, FNM_EXTMATCH) == 0 : fits) != 0)) {
+            (text_begins(rest, "==") ||
+             (fits = fits < 0 ? text_matches(line, named) : fits) != 0)) {
             server_text_state_version(said, program, version);
             package = true;
         }
         bool marked = false,
              apart = !isalnum((unsigned char)before) && strchr("-_./", before) == NULL;
         for (version = name; *version != '\0';) {
-            bool word = strncasecmp(version, "version", 7) == 0,
-                 is = strncmp(version, "is ", 3) == 0;
+            bool word = strncasecmp(version, "version", 7) == 0, is = text_begins(version, "is ");
             bool mark =
                 strchr(" \t*`=:|\"'(,v-@~", *version) != NULL || !isascii((unsigned char)*version);
             if (!word && !is && !mark) {
@@ -88,7 +86,7 @@ static void read_named(struct server_text *said, const struct server_program *pr
             marked = marked || word || *version == 'v';
             version += word ? 7 : is ? 3 : 1;
         }
-        if (!advised && apart && version > name && strncmp(name, "==", 2) != 0 &&
+        if (!advised && apart && version > name && !text_begins(name, "==") &&
             begins_version(version, marked)) {
             char *to = worded->line == 0 ? worded->version : worded->other;
             snprintf(to, sizeof worded->other, "%.*s", (int)strspn(version, "0123456789."),
@@ -130,9 +128,9 @@ void server_text_read_image(struct server_text *said, const char *image)
     struct error unknown;
     const char *latest = server_engine_latest(program, &unknown), *version = NULL;
     bool own = strstr(image, said->program->image) != NULL;
-    if (tag != NULL && latest != NULL && strncmp(tag, ":nightly", 8) == 0) {
+    if (tag != NULL && latest != NULL && text_begins(tag, ":nightly")) {
         version = latest + strlen(program) + 1;
-    } else if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
+    } else if (tag != NULL && text_begins(name, program) &&
                (server_program_after(said->program->others, image) == NULL ||
                 strstr(tag, program) != NULL)) {
         const char *behind = strstr(tag, program),

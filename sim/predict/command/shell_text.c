@@ -1,6 +1,7 @@
 #include "predict/command/shell_text.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,16 @@ size_t shell_name(const char *at)
 bool shell_is_comment(const char *line)
 {
     return line[strspn(line, blanks)] == '#';
+}
+
+bool text_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+bool text_matches(const char *text, const char *pattern)
+{
+    return fnmatch(pattern, text, FNM_EXTMATCH) == 0;
 }
 
 void shell_step(const char **at, char *quote)
@@ -161,7 +172,7 @@ bool shell_command(struct shell_blocks *in, const char **at, const char **end)
     in->names_function = false;
     *end = shell_command_end(*at, &open);
     size_t size = (size_t)(*end - *at);
-    if (strncmp(*at, "for ", 4) == 0) {
+    if (text_begins(*at, "for ")) {
         bool list = (*at)[4] == '(' || (memmem(*at, size, " in ", 4) != NULL && (*end)[-1] != ':');
         change_blocks(in, list ? "+l" : "+w");
     }

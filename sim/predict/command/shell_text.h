@@ -10,6 +10,11 @@ size_t shell_name(const char *at);
 
 bool shell_is_comment(const char *line);
 
+bool text_begins(const char *text, const char *with);
+
+/* Has the text the form of a shell's pattern, with lists such as "@(a|b)"? */
+bool text_matches(const char *text, const char *pattern);
+
 /* Move `*at` behind a character, and behind a backslash and the one that it escapes. `*quote` is the quote
  * that is open there; '\0': none. */
 void shell_step(const char **at, char *quote);

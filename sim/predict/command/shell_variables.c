@@ -4,7 +4,6 @@
 #include "core/text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +40,10 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
 {
     struct shell_variables *in = &said->variables;
     enum { VALUE = sizeof in->all->value };
-    if (strncmp(at, "Environment=", 12) == 0) { /* systemd's, whose words are quoted whole */
+    if (text_begins(at, "Environment=")) { /* systemd's, whose words are quoted whole */
         at += 12;
     }
-    while (fnmatch("@(export|readonly|declare) *", at, FNM_EXTMATCH) == 0 || *at == '-') {
+    while (text_matches(at, "@(export|readonly|declare) *") || *at == '-') {
         at += strcspn(at, " \t\v");
         at += strspn(at, " \t\v");
     }
@@ -52,7 +51,7 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
         char word[VALUE + 64], value[VALUE] = "";
         const char *from = at;
         size_t length = shell_name(at + (strchr("\"'", *at) != NULL)), more = at[length] == '+';
-        bool list = strncmp(at + length + more, "=(", 2) == 0, computed = !count;
+        bool list = text_begins(at + length + more, "=("), computed = !count;
         at += list ? length + more + 2 : 0;
         for (char quote = '\0';
              *at != '\0' && (quote != '\0' || strchr(list ? ")" : " \t\v", *at) == NULL);) {
@@ -81,7 +80,7 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
         for (char *end = value; (end = strchr(end, '\v')) != NULL;) {
             *end = ' '; /* which are not the command's own lines */
         }
-        in->others |= strncmp(word, "EnvironmentFile=", 16) == 0;
+        in->others |= text_begins(word, "EnvironmentFile=");
         keep(in, word, length, computed ? NULL : value, list);
     }
     return true;
@@ -193,8 +192,8 @@ static void follow(struct server_text *said, const char *at, bool certain)
     char word[64];
     size_t length = strcspn(at, " \t\v");
     snprintf(word, sizeof word, "%.*s", (int)(length % sizeof word), at);
-    if (strcmp(word, "eval") == 0 || (fnmatch("@(source|.)", word, FNM_EXTMATCH) == 0 &&
-                                      fnmatch("*@(activate|conda.sh)*", at, FNM_EXTMATCH) != 0)) {
+    if (strcmp(word, "eval") == 0 ||
+        (text_matches(word, "@(source|.)") && !text_matches(at, "*@(activate|conda.sh)*"))) {
         in->others = true;
         for (int i = 0; i < in->count; i++) {
             in->all[i].known = false;
@@ -203,9 +202,8 @@ static void follow(struct server_text *said, const char *at, bool certain)
     if (take_variables(said, at, certain && said->blocks.open[0] == '\0')) {
         return;
     }
-    bool sets = strncmp(at, "((", 2) == 0 ||
-                fnmatch("@(read|mapfile|readarray|getopts|for|select|unset|printf|let)", word,
-                        FNM_EXTMATCH) == 0;
+    bool sets = text_begins(at, "((") ||
+                text_matches(word, "@(read|mapfile|readarray|getopts|for|select|unset|printf|let)");
     for (; *at != '\0'; at += length > 0 ? length : 1) {
         length = shell_name(at);
         const char *rest = at + length + (at[length] == ':' || at[length] == '+');

@@ -229,7 +229,7 @@ static void check_lines(struct server_text *said)
     const struct server_need *at = said->needs; /* for what a line says, another states a key */
     for (; at < said->needs + SERVER_NEEDS && at->says != NULL; at++) {
         const char *need = node_get(at->says, "needs")->text;
-        bool drafts = strncmp(need, "drafts", 6) == 0;
+        bool drafts = text_begins(need, "drafts");
         bool stated =
             server_text_overrides(said, need) ||
             (drafts && server_text_overrides(said, "drafts")) ||
@@ -257,7 +257,7 @@ static bool complete_program(struct server_text *said, struct error *why)
         set(OF(SYSTEM), &own, program->system);
     }
     const struct server_worded *worded = &said->worded[program - said->programs];
-    if (strncmp(engine->value, program->file, strlen(program->file)) != 0) {
+    if (!text_begins(engine->value, program->file)) {
         engine->value[0] = '\0'; /* another program's */
         said->line = 0;
         server_text_state_version(said, program, worded->stated);

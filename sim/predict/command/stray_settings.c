@@ -4,7 +4,6 @@
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <pthread.h>
 #include <regex.h>
 #include <string.h>
@@ -79,7 +78,7 @@ static bool may_be(const struct server_option *option, const char *value, bool n
     case SERVER_VALUE_WORD:
         for (size_t i = 0; !named && i < option->words->count; i++) {
             const char *pattern = option->words->children[i]->key;
-            named = strcmp(pattern, "*") != 0 && fnmatch(pattern, value, 0) == 0;
+            named = strcmp(pattern, "*") != 0 && text_matches(value, pattern);
         }
         return named && word;
     case SERVER_VALUE_NAME:
@@ -198,7 +197,7 @@ void stray_settings_find(struct server_text *said, const char *line)
         snprintf(found.name, sizeof found.name, "%.*s", (int)length, word);
         after += named;
         after += strspn(after, named ? " \t\v`*(" : " \t\v|`*(");
-        after += !named && fnmatch("[tTaAioO][osft] *", after, 0) == 0 ? 3 : 0; /* "to 8", "of 8" */
+        after += !named && text_matches(after, "[tTaAioO][osft] *") ? 3 : 0; /* "to 8", "of 8" */
         /* A later line may tell whose text it is. */
         for (found.program = said->programs; found.program->file != NULL; found.program++) {
             found.option = option_that_counts(found.program, found.name, named);
@@ -233,7 +232,7 @@ static const struct server_option *variable_that_counts(const struct server_prog
         const struct server_option *row = &program->options[i];
         bool read = row->value != SERVER_VALUE_NONE, was = found != NULL;
         if (strncmp(row->flag, name, 2) == 0 && (!was || (read && found->reason != NULL)) &&
-            fnmatch(row->name, name, 0) == 0) {
+            text_matches(name, row->name)) {
             found = row;
         }
     }
@@ -273,7 +272,7 @@ void stray_variables_find(struct server_text *said, const char *line)
             bool equals = *after == '=', named = equals || *after == ':';
             after += named;
             after += strspn(after, " \t\v`*(");
-            while (!named && fnmatch("@(is|was|set|to|of|as) *", after, FNM_EXTMATCH) == 0) {
+            while (!named && text_matches(after, "@(is|was|set|to|of|as) *")) {
                 after += strcspn(after, " ") + 1;
             }
             server_setting_copy(after, found.value, sizeof found.value);
@@ -290,8 +289,7 @@ void stray_variables_find(struct server_text *said, const char *line)
             char head[16]; /* "name: " */
             size_t most = (size_t)(word - line) < 8 ? (size_t)(word - line) : 8;
             snprintf(head, sizeof head, "%.*s", (int)most, word - most);
-            bool set = fnmatch("*name?([\"']): ?([\"'])", head, FNM_EXTMATCH) == 0 ||
-                       strncmp(line, "read ", 5) == 0;
+            bool set = text_matches(head, "*name?([\"']): ?([\"'])") || text_begins(line, "read ");
             set =
                 set && node_get(found.option->words, "*") == NULL; /* most values change nothing */
             if (*value == '\0' && !set) {
