@@ -11,8 +11,8 @@
 
 enum { WORD = 4096 };
 
-/* Has the list one of the first so many devices of a server's? */
-static bool shares_device(const char *list, const char *server, uint64_t count)
+/* Has the list one of the first so many devices of a server's? `maybe` where a variable may be one of them. */
+static bool shares_device(const char *list, const char *server, uint64_t count, bool *maybe)
 {
     device_list one, other;
     bool all = strcmp(list, "all") == 0, shares = all && server[0] == '=';
@@ -20,9 +20,11 @@ static bool shares_device(const char *list, const char *server, uint64_t count)
         shares = all;
         for (int j = 0; !shares && device_at(list, j, other); j++) {
             shares = strcmp(one, other) == 0;
+            *maybe = *maybe || (*one == '$') != (*other == '$'); /* two are of two */
         }
     }
-    return shares;
+    *maybe = *maybe && !shares;
+    return shares || *maybe;
 }
 
 /* The value of the setting of its container; "": it has none. */
@@ -90,13 +92,16 @@ static bool name_image(const char *text, char out[64])
 static bool read_command(struct server_text *said, const char *text, bool behind)
 {
     static const char wraps[] =
-        "@(export|env|set?(env)|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*|:|${*|*_DEVICES)";
+        "@(export|env|set?(env)|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*|:|=|${*|*_DEVICES*)";
     static const char others[] = "@(tmux|screen|bash|sh|docker|podman|su|systemctl|service)";
     static const char sends[] =
         "*@(bench|client|guidellm|genai-perf|aiperf|lm_eval|evalscope|locust|"
         "nvidia-smi|echo|pip |curl|pytest)*";
-    struct gpu_user user = {.line = said->line, .certain = behind};
-    char word[WORD];
+    char word[WORD], inner[WORD];
+    bool unit =
+        fnmatch("@(command|ExecStart*)=*", text, FNM_EXTMATCH) == 0; /* of systemd, supervisord */
+    struct gpu_user user = {.line = said->line, .certain = behind || unit};
+    text += unit ? strcspn(text, "=") + 1 : strspn(text, "( ");
     const char *program = NULL, *rest = text;
     struct server_job job = {.line = {0}};
     server_job_read(said, &job, text, text + strlen(text));
@@ -120,6 +125,11 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
     bool wrapped = text_matches(word, others);
     bool is = at != NULL && (wrapped || (at < end && (at == program || at[-1] == '/')));
+    const char *quote = wrapped ? strpbrk(program, "'\"") : NULL;
+    if (quote != NULL) { /* a command of its own */
+        snprintf(inner, sizeof inner, "%.*s", (int)strcspn(quote + 1, "'\""), quote + 1);
+        return read_command(said, inner, true);
+    }
     const char *own = strstr(text, "CUDA_VISIBLE_DEVICES=");
     bool container = user.devices[0] != '\0' && name_image(program, user.name);
     bool gpu = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
@@ -129,6 +139,7 @@ static bool read_command(struct server_text *said, const char *text, bool behind
     }
     user.certain = user.certain || wrapped || strstr(text, " -d ") || strstr(text, "--detach");
     if (!container) {
+        word[strcspn(word, ")")] = '\0';
         snprintf(user.name, sizeof user.name, "%s", is ? known : basename(word));
     }
     const char *number = strstr(text, "cuda:"); /* PyTorch's */
@@ -148,11 +159,19 @@ static bool read_command(struct server_text *said, const char *text, bool behind
 bool gpu_users_find(struct server_text *said, const char *line)
 {
     struct shell_blocks blocks = said->before;
-    bool found = false,
-         may = log_saying(said, SAYING_BESIDE, line) != NULL ||
-               strstr(line, "_VISIBLE_DEVICES") != NULL || strstr(line, " --gpus") != NULL ||
-               strstr(line, "nvidia.com/") != NULL || strstr(line, "--device") != NULL;
+    const char *known = log_saying(said, SAYING_BESIDE, line), *row = strstr(line, "MiB |");
+    bool found = false, may = known != NULL || strstr(line, "_VISIBLE_DEVICES") != NULL ||
+                              strstr(line, " --gpus") != NULL ||
+                              strstr(line, "nvidia.com/") != NULL ||
+                              strstr(line, "--device") != NULL;
     char text[WORD];
+    if (row != NULL && known != NULL && *line == '|') { /* of nvidia-smi's processes */
+        struct gpu_user user = {.line = said->line};
+        snprintf(user.name, sizeof user.name, "%s", known);
+        snprintf(user.devices, sizeof user.devices, "%d", atoi(line + 1));
+        gpu_users_keep(said, &user);
+        return false;
+    }
     for (const char *at = line, *end;
          may && !shell_is_comment(line) && !said->container && shell_command(&blocks, &at, &end);
          at = end) {
@@ -195,20 +214,22 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
         error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
     }
     for (const struct gpu_user *at = all; at < end; at++) {
+        bool maybe = false;
         double share = at->share + (usable->value[0] != '\0' ? atof(usable->value) : 0.9);
         if (at == server || at->devices[0] == '\0' ||
-            !shares_device(at->devices, server->devices, gpus)) {
+            !shares_device(at->devices, server->devices, gpus, &maybe)) {
             continue;
         }
         said->line = at->line;
-        if (at->server) {
+        if (at->server && maybe) {
+        } else if (at->server) {
             error_expect(server_text_refuse(said, "copies of the server have the same GPU"),
                          "GPUs of its own for each, or the text of one");
         } else if (at->share > 0 && share > 1) {
             error_expect(server_text_refuse(said, "'%s' and the server have %.4g of a GPU's memory",
                                             at->name, share),
                          "shares that leave room for both");
-        } else if (!pool && at->certain && strcmp(at->profile, server->profile) == 0) {
+        } else if (!pool && !maybe && at->certain && strcmp(at->profile, server->profile) == 0) {
             error_expect(server_text_refuse(said,
                                             "'%s' has a GPU of the server, too, whose KV memory "
                                             "is a share of what is free",

@@ -159,6 +159,7 @@ static void write_devices(const struct node *map, FILE *out)
 static void write_limits(const struct node *map, FILE *out)
 {
     static const char *const limits[][3] = {{"resources.limits", "memory", "limit"},
+                                            {"resources.requests", "nvidia.com/gpu", "gpu_limit"},
                                             {"resources.limits", "nvidia.com/gpu", "gpu_limit"},
                                             {"deploy.resources.limits", "memory", "memory"},
                                             {NULL, "mem_limit", "memory"},

@@ -283,7 +283,8 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             at += at < end;
             continue;
         }
-        bool file = sourced && (text_matches(word, "*.env") || text_matches(word, "*env.sh"));
+        bool file = (sourced && text_matches(word, "*@(.env|env.sh)")) ||
+                    text_matches(word, "$(*.env*)"); /* "export $(cat .env)" */
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
         if (file || text_begins(word, "--env-file")) {
             strcpy(word, "EnvironmentFile=x");

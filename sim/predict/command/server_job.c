@@ -40,7 +40,7 @@ static const struct {
             {"?(--)gpus", CONTAINER, JOB_GIVEN}, /* "gpus=2" of a manifest */
             {"@(gpu_limit|?(--)runtime|--device)", CONTAINER, JOB_GIVEN},
             {"*NVIDIA_VISIBLE_DEVICES?(:)", ANY, JOB_GIVEN}, /* "${NAME:=0}" */
-            {"*CUDA_VISIBLE_DEVICES?(:)", ANY, JOB_VISIBLE},
+            {"*CUDA_VISIBLE_DEVICES?([]:])", ANY, JOB_VISIBLE},
             {"@(--memory|-m|memory|limit)", CONTAINER, JOB_MEMORY},
             {"--num-gpus", RAY, JOB_RAY_GPUS}};
 
@@ -230,6 +230,7 @@ static void state_devices(struct server_job *job, enum job_count counts, const c
     } else if (runtime) {
         snprintf(one, sizeof one, "%s", list[0] == '\0' ? "all" : list);
     } else {
+        value += strncmp(value, "count=", 6) == 0 ? 6 : 0;
         bool several = strstr(name, "gpus") != NULL && strchr(value, '=') == NULL;
         take_devices(value, several, one);
     }
@@ -268,6 +269,9 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
         snprintf(value, sizeof value, "%s", given + (*given == '='));
         if (alone && !shell_word(&next, value, sizeof value)) {
             value[0] = '\0';
+        }
+        if (named != NULL && strcmp(value, "=") == 0) { /* as Python has it */
+            shell_word(&next, value, sizeof value);
         }
         *given = '\0';
         of = plain ? 0 : of;
@@ -388,8 +392,13 @@ void server_job_read_line(struct server_text *said, const char *line)
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
     bool script = server_job_directs(line);
     if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
+        strstr(line, "run_cluster.sh ") != NULL ||
         (strstr(line, "executor") != NULL && text_matches(line, "*executor*[=: '\"]ray*"))) {
         said->job.line[JOB_RAY_GPUS] = said->line; /* stages may stand on several machines */
+    }
+    const char *rest = line + strspn(line, " ");
+    if (text_begins(rest, "accelerators: ")) { /* of SkyPilot */
+        state(&said->job, JOB_NODE_GPUS, count_gpus(rest + 14, false), said->line);
     }
     bool array = false;
     for (size_t i = 0; script && i < sizeof arrays / sizeof *arrays; i++) {
@@ -427,6 +436,7 @@ void server_job_read_line(struct server_text *said, const char *line)
 
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages)
 {
+    enum { MOST = 8 }; /* GPUs of a machine, if Ray may join several */
     const struct server_job *job = &said->job;
     uint64_t all = tensor * ranks * stages;
     const struct gpu_user *server = gpu_users_check(said, all);
@@ -435,7 +445,10 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
            own = server != NULL ? count_devices(server->devices) : INFINITY;
     said->line = own < sees ? server->line : said->line;
     sees = fmin(own, sees);
-    bool split = (double)tensor > sees, ray = job->line[JOB_RAY_GPUS] > 0;
+    bool ray = job->line[JOB_RAY_GPUS] > 0;
+    said->line = ray && sees > MOST ? job->line[JOB_RAY_GPUS] : said->line;
+    sees = ray ? fmin(sees, MOST) : sees;
+    bool split = (double)tensor > sees;
     if (split || (!ray && (double)all > nodes * sees)) {
         error_expect(server_text_refuse(said, "the server is on %u GPUs%s, and sees %.0f",
                                         (unsigned)(split ? tensor : all),

@@ -738,6 +738,9 @@ static const struct {
     {"more GPUs than a container of Kubernetes has", "x.yaml",
      "a:\n- " IMAGE "\n  args: [m, -tp, '4']\n  resources: {limits: {nvidia.com/gpu: 2}}\n",
      "x.yaml:2: the server is on 4 GPUs of a machine, and sees 2"},
+    {"more than it requests", "x.yaml",
+     "a:\n- " IMAGE "\n  args: [m, -tp, '4']\n  resources: {requests: {nvidia.com/gpu: 2}}\n",
+     "x.yaml:2: the server is on 4 GPUs of a machine, and sees 2"},
     {"more than a service has", "x.yaml",
      "services: {v: {" IMAGE
      ", command: [m, -tp, '4'], deploy: {resources: {reservations: {devices: [{count: 2}]}}}}}\n",
