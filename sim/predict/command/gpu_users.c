@@ -98,8 +98,7 @@ static bool read_command(struct server_text *said, const char *text, bool behind
         "*@(bench|client|guidellm|genai-perf|aiperf|lm_eval|evalscope|locust|"
         "nvidia-smi|echo|pip |curl|pytest)*";
     char word[WORD], inner[WORD];
-    bool unit =
-        fnmatch("@(command|ExecStart*)=*", text, FNM_EXTMATCH) == 0; /* of systemd, supervisord */
+    bool unit = text_matches(text, "@(command|ExecStart*)=*"); /* of systemd, supervisord */
     struct gpu_user user = {.line = said->line, .certain = behind || unit};
     text += unit ? strcspn(text, "=") + 1 : strspn(text, "( ");
     const char *program = NULL, *rest = text;
