@@ -17,6 +17,8 @@ time to TIME: nothing that differs by less disagrees.
    leave the lockstep of equal outputs, may get their first tokens sooner than fewer do.
 4. Where nothing is advised, requests that each have the server alone miss a limit, too; with a rate
    asked for, as many servers as there may be miss one in every form.
+5. Where a question is refused because its requests are longer than the model knows, 'simulate' refuses every
+   form of it in the same words.
 
 --small draws short prompts and answers: a second a question. Prints TAP, and the
 command of each question that fails."""
@@ -25,6 +27,7 @@ import concurrent.futures
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -222,12 +225,23 @@ class Checker:
                 return f"{' '.join(keys)} meet the limits"
         return None
 
+    def check_refused(self, question, why):
+        for keys, _, _ in question.forms():
+            words = [word for key in (*keys, "rate=1") for word in ("--set", key)]
+            done = self.run("simulate", *words, "--json")
+            if why not in done.stderr:
+                return f"refused ({why}), and {' '.join(keys)} is not: {done.stderr.strip()}"
+        return None
+
     def check(self, question):
         done = self.run("advise", *question.words, "--json")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
         advised = [row for row in rows if row.get("advised")]
         answered = bool(rows) or "no server is possible" in done.stderr
-        if not answered or done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
+        refused = re.search("requests have up to [^"]*? was trained on [0-9]+", done.stderr)
+        if done.returncode == 2 and refused:
+            wrong = self.check_refused(question, refused[0])
+        elif not answered or done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
             wrong = "status %d: %s" % (done.returncode, done.stderr.strip())
         elif advised:
             wrong = (self.check_rate if question.rate is None else self.check_fleet)(

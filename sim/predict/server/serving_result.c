@@ -200,7 +200,9 @@ void serving_write_requests(const struct point *point, const struct serving_memo
         result_integer(result, COLUMN(full_blocks_hit), (int64_t)hashed->full_hits);
     }
     note_requests(point, requests, result);
-    result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
+    /* What a stream draws beyond the length that its model knows is a matter of the question, not of servers. */
+    bool counts = !is_stream || point->workload.request_tokens > 0;
+    result_integer(result, COLUMN(requests_left_out), counts ? (int64_t)refused : 0);
     if (refused > 0) {
         result_note(result, note_make(NOTE_refused, note_whole(refused),
                                       note_whole(refused + requests->count),

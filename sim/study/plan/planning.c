@@ -106,22 +106,33 @@ static void planning_judge_again(struct search *search, const struct targets *ta
     }
 }
 
-/* Was a request too long for the server in a try? It is so at any load. */
-static bool leaves_out(const struct search *search)
+/* Requests that were too long for the server in a try, which they are at any load: a short run may meet none. */
+static double left_out(const struct search *search)
 {
-    uint32_t i = 0;
-    while (i < search->grid.count &&
-           !(result_number(&search->results[i], COLUMN(requests_left_out)) > 0)) {
-        i++;
+    double most = 0;
+    for (uint32_t i = 0; i < search->grid.count; i++) {
+        most = fmax(most, result_number(&search->results[i], COLUMN(requests_left_out)));
     }
-    return i < search->grid.count;
+    return most;
+}
+
+/* Short tries of a stream that met none of them are judged by what a longer one left out. */
+static void share_left_out(struct search *search, const struct column *best)
+{
+    double most = search->depth != NULL ? left_out(search) : 0;
+    for (uint32_t i = 0; most > 0 && i < search->grid.count; i++) {
+        if (result_number(&search->results[i], COLUMN(requests_left_out)) == 0) {
+            result_integer(&search->results[i], COLUMN(requests_left_out), (int64_t)most);
+            planning_judge(search, i, best);
+        }
+    }
 }
 
 static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     struct planning *planning = context;
     struct search *search = planning_line(planning, line);
-    if (search->depth != NULL && leaves_out(search) && grid_found(&search->grid) == GRID_NONE) {
+    if (search->depth != NULL && left_out(search) > 0 && grid_found(&search->grid) == GRID_NONE) {
         values[0] = search->grid.count - 1; /* the lowest load tells what is missed */
         return !grid_tried(&search->grid, values[0]);
     }
@@ -238,6 +249,7 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, planning->options.best);
+    share_left_out(search, planning->options.best);
     if (search->depth != NULL) {
         search->depth[value] = (uint8_t)planning->depth;
     }
