@@ -17,8 +17,8 @@
 
 enum {
     SEED = 45,
-    COMPARED = 200,
-    MOST_DRAWS = 900,
+    COMPARED = 300,
+    MOST_DRAWS = 1350,
     GAPS = 2,
     MOST_TOKENS = 1 << 20 /* of a step */,
     TEXTS = 12,

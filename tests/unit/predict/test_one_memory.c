@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { SEED = 46, FITS = 150, TEXT = 128, KEYS = 5 };
+enum { SEED = 46, FITS = 300, TEXT = 128, KEYS = 5 };
 
 static struct error why;
 

@@ -130,8 +130,6 @@ static void waits_are_those_of_theory(void **state)
     assert_true(covered <= 0.99 * all + 2);
 }
 
-/* Clients with requests of one length, which would end together if they had begun together, wait for
- * nobody's prompt but their neighbours': steps of 1 ms, and 20 ms a prompt of 200 tokens. */
 /* L = lambda W, of the queue and of the server: what the series hold over time is the sum of what the
  * requests took. Those that the end cuts off are few. */
 static void levels_are_rates_times_times(void **state)
@@ -163,6 +161,8 @@ static void levels_are_rates_times_times(void **state)
     end_course(&course);
 }
 
+/* Clients with requests of one length, which would end together if they had begun together, wait for
+ * nobody's prompt but their neighbours': steps of 1 ms, and 20 ms a prompt of 200 tokens. */
 static void clients_are_spread(void **state)
 {
     (void)state;
