@@ -344,21 +344,20 @@ static void put_host_size(const struct host_size *size, struct frame *verdict)
     frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
 }
 
-/* The change is one at plain vLLM's load, which need not be the advised one. */
+/* The change is one at a load of plain vLLM's, which need not be the advised one. */
 static void say_change(const struct advice *advice, double change, char text[ADVISE_SENTENCE])
 {
     const struct search *plain = advice_plain(advice);
-    const struct search *best =
-        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
     char at[ADVISE_WORDS] = "";
-    const char *rate = search_text(plain, plain->found);
-    if (strcmp(rate, search_text(best, best->found)) != 0) {
-        snprintf(at, sizeof at, " at the %s a second that vllm holds", rate);
+    if (advice->host.share < 1) {
+        snprintf(at, sizeof at, " at %s of the %s a second that vllm holds",
+                 number_shown(UNIT_PERCENT, advice->host.share).text,
+                 search_text(plain, plain->found));
     }
-    if (fabs(change) >= 0.005) {
+    if (fabs(change) >= 0.01) {
         advise_say(text, " With it requests take %s %s%s.",
-                   number_shown(UNIT_PERCENT_TENTHS, fabs(change)).text,
-                   change > 0 ? "longer" : "less", at);
+                   number_shown(UNIT_PERCENT, fabs(change)).text, change > 0 ? "longer" : "less",
+                   at);
     }
 }
 
@@ -379,7 +378,7 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
         return;
     }
     /* What is not found cannot save time: near a capacity, runs of equal loads differ. */
-    double slower = advice_host_slower(advice), change = pays || slower > 0 ? slower : (double)NAN;
+    double slower = host->slower, change = pays || slower > 0 ? slower : (double)NAN;
     frame_number(verdict, VERDICT_host_change, change);
     if (pays) {
         put_host_size(size, verdict);

@@ -517,7 +517,6 @@ void advice_release(struct advice *advice)
         trial_release(&advice->trials[i]);
     }
     planning_release(&advice->systems);
-    advice_host_release(&advice->host);
     *advice = (struct advice){.best = PLANNING_NONE};
 }
 

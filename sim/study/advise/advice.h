@@ -58,8 +58,8 @@ struct advice_host {
     enum advice_host_answer answer;
     char system[64]; /* that has the memory */
     struct host_size size;
-    bool ran;           /* with the size, or with all memory if it is 0, at plain vLLM's load, */
-    struct result with; /* with this result */
+    double slower; /* a request with it, or with all memory if it is 0; NAN: not known */
+    double share;  /* of plain vLLM's load, where that was compared */
 };
 
 enum { ADVICE_FORMS = 13, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
@@ -135,14 +135,10 @@ enum routing advice_routing(const struct scenario *scenario);
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 
 /* How many GiB are worth having (host_room.h), for the advised system if it keeps prefixes there, else for
- * the best that does, else for vLLM's own offloading; what the size finds is of the advised load. A run of
- * the server with this size, at the load that plain vLLM holds, says what it gains, and what copies beside
- * decodes cost. If the advised system is the one, its answer becomes that of a run with this size: its host
+ * the best that does, else for vLLM's own offloading; what the size finds is of the advised load. Two runs
+ * of as many requests, with this size and without, at the load that plain vLLM holds, say what it gains, and what
+ * copies beside decodes cost. If the advised system is the one, its answer becomes that of a run with this size: its host
  * memory is then stated in its scenario. A size that misses a limit there is doubled. Nothing is asked of a
  * batch that decodes, nor where plain vLLM holds no load. */
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
                       struct error *why);
-void advice_host_release(struct advice_host *host);
-
-/* How much longer a request takes with the size than without, as a share; NaN if it did not run. */
-double advice_host_slower(const struct advice *advice);

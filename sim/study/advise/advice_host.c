@@ -12,6 +12,10 @@
 /* A share of a request's time within which nothing is gained. */
 #define NO_GAIN 0.02
 
+/* The share of a rate at which servers are compared; and the least, if they do not hold more (assumed). */
+#define LOWER 0.8
+#define LEAST_SHARE 0.5
+
 /* vLLM's own offloading, where no system with host memory was searched. */
 static const char *const usual_system = "vllm-offload";
 
@@ -36,14 +40,6 @@ static struct search *advised_search(const struct advice *advice)
 
 /* ---- runs ---- */
 
-static void advice_host_forget(struct advice_host *host)
-{
-    if (host->ran) {
-        result_release(&host->with);
-    }
-    host->ran = false;
-}
-
 /* The scenario of the value that a search found; with another system, and with host memory, if
  * these are not NULL and 0. The caller releases `out`, on failure too. */
 static bool set_found(const struct search *search, const char *system, uint64_t gib,
@@ -54,44 +50,52 @@ static bool set_found(const struct search *search, const char *system, uint64_t 
            (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
-/* Run it: briefly, or whole, as `simulate` does. A point may fail: then the result says so. */
+/* Run it, or a share of its rate: for a question, or as `simulate` does if it is NULL. A point may fail: then the
+ * result says so. */
 static bool run_found(const struct advice_options *options, const struct search *search,
-                      const char *system, uint64_t gib, bool whole, struct result *out,
-                      struct error *why)
+                      const char *system, uint64_t gib, double share,
+                      const struct stream_question *question, struct result *out, struct error *why)
 {
     uint32_t count = 0;
     struct scenario scenario;
-    const struct stream_question question = targets_question(&options->targets, STREAM_FEWEST);
     struct run_context runs = *options->study.runs; /* a view */
-    runs.question = whole ? NULL : &question;
+    runs.question = question;
     const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
-    bool good = set_found(search, system, gib, &scenario, why) &&
-                sweep_keep(&scenario, &alone, out, &count, why);
+    bool good = set_found(search, system, gib, &scenario, why);
+    double rate = good ? share * scenario_stated(&scenario.values, "rate", 0) : 0;
+    good = good && (share >= 1 || scenario_values_set(&scenario.values, "rate", rate, why)) &&
+           sweep_keep(&scenario, &alone, out, &count, why);
     scenario_release(&scenario);
     return good;
 }
 
-/* Plain vLLM's load, with the system's memory: for as long as it ran, as they are compared. */
+/* Compare the mean times of a request, with the memory and without: of as many requests, since the runs of a
+ * search end once a limit is known to be met, and below the rate that plain vLLM holds, since near it times are
+ * chance. Where one of them falls behind, they are those of a run's length: then lower still. */
 static bool run_beside(const struct advice_options *options, const struct advice *advice,
                        struct advice_host *host, struct error *why)
 {
-    const struct search *plain = advice_plain(advice);
-    bool whole = plain->depth != NULL && search_is_whole(plain);
-    uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
-    advice_host_forget(host);
-    host->ran = run_found(options, plain, host->system, gib, whole, &host->with, why);
-    return host->ran;
-}
-
-double advice_host_slower(const struct advice *advice)
-{
-    const struct advice_host *host = &advice->host;
-    double without = result_number(advice_result(advice_plain(advice)), COLUMN(e2e_ms));
-    bool alike = advised_search(advice) == NULL || keeps_in_plain(advised_search(advice));
-    bool times = alike && host->ran && result_ok(&host->with) &&
-                 result_cell(&host->with, COLUMN(e2e_ms))->set;
-    return times && without > 0 ? result_number(&host->with, COLUMN(e2e_ms)) / without - 1
-                                : (double)NAN;
+    const struct stream_question many = {.most = STREAM_FEWEST};
+    const uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
+    bool grows = true;
+    for (double share = host->share; grows && share > LEAST_SHARE; share *= LOWER) {
+        double ms[2] = {NAN, NAN};
+        grows = false;
+        for (int with = 0; with < 2 && !grows; with++) {
+            struct result result;
+            if (!run_found(options, advice_plain(advice), with ? host->system : NULL,
+                           with ? gib : 0, share, &many, &result, why)) {
+                return false;
+            }
+            grows = result_cell(&result, COLUMN(queue_grows))->integer > 0;
+            bool told = !grows && result_ok(&result) && result_cell(&result, COLUMN(e2e_ms))->set;
+            ms[with] = told ? result_number(&result, COLUMN(e2e_ms)) : (double)NAN;
+            result_release(&result);
+        }
+        host->slower = ms[1] / ms[0] - 1;
+        host->share = share;
+    }
+    return true;
 }
 
 /* The point of the load of the system that has the memory: its own, if it is advised, else plain vLLM's. */
@@ -117,6 +121,7 @@ static bool find_size(const struct advice_options *options, struct advice *advic
     if (!host_point(advice, &point, why)) {
         return false;
     }
+    advice->host.share = point.workload.rate > 0 ? LOWER : 1;
     bool good = host_size_find(&point, &runs, &advice->host.size, why);
     point_release(&point);
     return good;
@@ -136,7 +141,7 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     while (good && !holds) {
         struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, best, NULL, 0, true, &result, why);
+               run_found(options, best, NULL, 0, 1, NULL, &result, why);
         if (!good) {
             break;
         }
@@ -161,7 +166,6 @@ static bool state_size(const struct advice_options *options, struct advice *advi
 static enum advice_host_answer answer_of(const struct advice *advice, bool advised)
 {
     const struct host_size *size = &advice->host.size;
-    double slower = advice_host_slower(advice);
     if (size->endless.gpu + size->endless.host <= HOST_NOTHING) {
         return ADVICE_HOST_NO_REUSE;
     }
@@ -174,7 +178,7 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
     if (size->gib == 0 || size->found.saves_s <= 0) {
         return ADVICE_HOST_SLOW_LINK;
     }
-    return advised || slower < -NO_GAIN ? ADVICE_HOST_PAYS : ADVICE_HOST_NO_GAIN;
+    return advised || advice->host.slower < -NO_GAIN ? ADVICE_HOST_PAYS : ADVICE_HOST_NO_GAIN;
 }
 
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
@@ -188,7 +192,9 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
     }
     snprintf(host->system, sizeof host->system, "%s",
              search != NULL ? search->candidate->system : usual_system);
-    if (!find_size(options, advice, why) || !run_beside(options, advice, host, why)) {
+    bool alike = advised == NULL || keeps_in_plain(advised);
+    host->slower = (double)NAN;
+    if (!find_size(options, advice, why) || (alike && !run_beside(options, advice, host, why))) {
         return false;
     }
     host->answer = answer_of(advice, advised != NULL);
@@ -197,11 +203,5 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
     }
     uint64_t gib = host->size.gib;
     return state_size(options, advice, advised, why) &&
-           (host->size.gib == gib || run_beside(options, advice, host, why));
-}
-
-void advice_host_release(struct advice_host *host)
-{
-    advice_host_forget(host);
-    *host = (struct advice_host){.answer = ADVICE_HOST_UNASKED};
+           (!alike || host->size.gib == gib || run_beside(options, advice, host, why));
 }
