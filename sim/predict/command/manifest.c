@@ -180,6 +180,7 @@ static void write_limits(const struct node *map, FILE *out)
 
 struct visitor {
     struct server_text *said;
+    const struct manifest_document *documents;
     int before;                  /* lines of the file before the document */
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
@@ -195,16 +196,6 @@ static bool read_written(struct container_command *command, int line, const stru
     }
     free(command->text);
     return good;
-}
-
-/* Does a key of the node, or below it, match? */
-static bool has_key(const struct node *node, const char *pattern)
-{
-    bool has = node->key != NULL && text_matches(node->key, pattern);
-    for (size_t i = 0; !has && i < node->count; i++) {
-        has = has_key(node->children[i], pattern);
-    }
-    return has;
 }
 
 static bool visit_container(const struct node *map, const struct node *image,
@@ -250,26 +241,59 @@ static bool visit_container(const struct node *map, const struct node *image,
     own = own != NULL ? own : node_get(map, "scale");
     replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
     int before = visitor->before, line = before + (replicas != NULL ? replicas : map)->line;
+    uint64_t copies = visitor->said->copies;
     bool good = read_written(&written, before + map->line, replicas, line, visitor->said, why);
+    if (visitor->said->copies > copies) { /* it is a server */
+        manifest_container_settings_find(visitor->said, map, before);
+    }
     if (image == NULL && visitor->said->command_line > 0) {
         server_text_pass(visitor->said, "build",
                          "its version stands elsewhere, --set engine=NAME-N says it");
     }
     const struct node *resources = node_get(map, "resources");
-    if (resources != NULL && has_key(resources, "@(cpu|memory)") &&
-        !has_key(resources, "*@(gpu|claims|nvidia)*") && visitor->said->command_line > 0) {
+    if (resources != NULL && manifest_has_key(resources, "@(cpu|memory)") &&
+        !manifest_has_key(resources, "*@(gpu|claims|nvidia)*") && visitor->said->command_line > 0) {
         server_text_pass(visitor->said, "resources",
                          "it asks for no GPU, but is predicted as a server with GPUs");
+    }
+    if (resources != NULL && node_get(resources, "claims") != NULL &&
+        visitor->said->command_line > 0) {
+        server_text_pass(visitor->said, "resources.claims",
+                         "what it claims is taken to be whole GPUs of its own");
     }
     return good;
 }
 
+/* Refuse what changes other objects of the text. */
+static bool check_kustomization(const struct node *node, const struct node *kind, int before,
+                                struct error *why)
+{
+    static const char changes[] = "@(replicas|images|patches*|transformers|components|name?fix)";
+    if (kind == NULL || kind->text == NULL || strcmp(kind->text, "Kustomization") != 0 ||
+        !manifest_has_key(node, changes)) {
+        return true;
+    }
+    error_set(why, node->file, before + node->line, "a Kustomization changes what stands here");
+    return error_expect(why, "what 'kubectl kustomize' prints");
+}
+
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
 {
+    if (node->kind == NODE_SCALAR ||
+        (node->kind == NODE_LIST && node->count > 0 && node->children[0]->kind == NODE_SCALAR)) {
+        manifest_settings_find(visitor.said, node, visitor.before);
+        return true;
+    }
+    if (manifest_object_is_made(node, visitor.documents)) {
+        return true;
+    }
     const struct node *image = node_stated(node, "image"), *replicas = node_get(node, "replicas");
     const struct node *size = node_find(node, "leaderWorkerTemplate.size");
     const struct node *least = node_get(node, "minReplicas"), *most = node_get(node, "maxReplicas");
     const struct node *kind = node_get(node, "kind");
+    if (!check_kustomization(node, kind, visitor.before, why)) {
+        return false;
+    }
     replicas = replicas != NULL ? replicas : node_get(node, "parallelism"); /* of a Job */
     kind = kind != NULL ? kind : node_find(node, "deploy.mode");            /* of Compose */
     bool daemon = kind != NULL && kind->text != NULL &&
@@ -314,27 +338,48 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-bool manifest_read(struct server_text *said, const char *text, int before, bool within,
-                   struct error *why)
+/* The documents of the text, `out` being zeroed. A Secret's values may be to be filled in. */
+static bool parse_documents(const char *text, const char *file, int before, bool within,
+                            struct manifest_document *out, struct error *why)
 {
-    struct visitor visitor = {.said = said, .before = before};
     size_t length;
-    bool good = true;
-    log_sayings_find(said, text, before + 1);
-    for (const char *at = text; good && *at != '\0'; at += length) {
+    for (const char *at = text; *at != '\0'; at += length) {
         at += text_begins(at, "---") ? 3 : 0;
         const char *next = strstr(at, "\n---");
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
-        struct node *root = node_parse(at, length, said->file, why);
-        why->line += root == NULL ? visitor.before : 0;
+        *out = (struct manifest_document){node_parse(at, length, file, why), before};
         bool secret = text_begins(at, "kind: Secret") || memmem(at, length, "\nkind: Secret", 13);
-        good = root == NULL ? secret || within /* whose values may be to be filled in */
-                            : visit_below(root, visitor, why);
-        node_destroy(root);
+        if (out->root == NULL && !secret && !within) {
+            why->line += before;
+            return false;
+        }
+        out += out->root != NULL;
         for (size_t i = 0; i < length; i++) {
-            visitor.before += at[i] == '\n';
+            before += at[i] == '\n';
         }
     }
+    return true;
+}
+
+bool manifest_read(struct server_text *said, const char *text, int before, bool within,
+                   struct error *why)
+{
+    size_t most = 2;
+    for (const char *at = text; (at = strstr(at, "\n---")) != NULL; at++) {
+        most++;
+    }
+    struct manifest_document *documents = array_zeroed(most, sizeof *documents, why);
+    bool good =
+        documents != NULL && parse_documents(text, said->file, before, within, documents, why);
+    log_sayings_find(said, text, before + 1);
+    for (struct manifest_document *at = documents; at != NULL && at->root != NULL; at++) {
+        struct visitor visitor = {.said = said, .documents = documents, .before = at->before};
+        good = good && visit_below(at->root, visitor, why);
+    }
+    for (struct manifest_document *at = documents; at != NULL && at->root != NULL; at++) {
+        node_destroy(at->root);
+    }
+    free(documents);
     return good;
 }
 

@@ -458,7 +458,7 @@ static bool check_failure(struct server_text *said, struct error *why)
 /* No line states a server. */
 static bool refuse_serverless(const struct server_text *said, bool manifest, struct error *why)
 {
-    if (said->stray_count > 0) {
+    if (said->stray_count > 0 && !manifest) {
         error_set(why, said->file, said->strays[0].line, "options of a server without its command");
         return error_expect(
             why, "'vllm serve MODEL', or what else starts it, and the options as it has them");

@@ -380,4 +380,21 @@ void server_text_read_container(struct server_text *said, char *command, int lin
 bool manifest_read(struct server_text *said, const char *text, int before, bool within,
                    struct error *why);
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);
+
+/* A document of a manifest, behind so many lines of its file; without a root behind the last. */
+struct manifest_document {
+    struct node *root;
+    int before;
+};
+
+/* Does another object of the text, which has containers of its own, own this one, as a Deployment owns its
+ * ReplicaSet? Or did it end, so that its owner has replaced it? */
+bool manifest_object_is_made(const struct node *object, const struct manifest_document *all);
+
+/* Keep settings in texts of the node and below it; in those of a container, but for what it runs. */
+void manifest_settings_find(struct server_text *said, const struct node *node, int before);
+void manifest_container_settings_find(struct server_text *said, const struct node *map, int before);
+
+/* Does a key of the node, or below it, match? */
+bool manifest_has_key(const struct node *node, const char *pattern);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);

@@ -361,6 +361,7 @@ static void what_people_pasted_is_read_right(void **state)
 #define NEWEST "retraction_policy='length', elastic_ep_scale_timeout=600, dllm_fdfo=True, "
 #define LMCACHE "{\\\"kv_connector\\\":\\\"LMCacheConnectorV1\\\"}"
 #define IMAGE "image: vllm/vllm-openai:v0.20.0"
+#define CONTAINER "{containers: [{" IMAGE ", args: [--model, m]}]}\n"
 static const struct {
     const char *what, *file, *text, *begins;
 } overlooked[] = {
@@ -454,6 +455,43 @@ static const struct {
     {"the same server on two machines", "x.sh",
      "ssh gpu1 'vllm serve m'\nssh gpu2 'vllm serve m'\n",
      "x.sh:2: a second command starts a server"},
+    {"objects that others of the text made are the same server", "x.yaml",
+     "kind: List\nitems:\n"
+     "- kind: Pod\n  metadata: {name: v-1-x, ownerReferences: [{kind: ReplicaSet, name: v-1}]}\n  spec: " CONTAINER
+     "- kind: ReplicaSet\n  metadata: {name: v-1, ownerReferences: [{kind: Deployment, name: v}]}\n"
+     "  spec: {replicas: 2, template: {spec: " CONTAINER "}}\n"
+     "- kind: ReplicaSet\n  metadata: {name: v-0, ownerReferences: [{kind: Deployment, name: v}]}\n"
+     "  spec: {replicas: 0, template: {spec: " CONTAINER "}}\n"
+     "- kind: Deployment\n  metadata: {name: v}\n  spec: {replicas: 2, template: {spec: " CONTAINER
+     "}}\n",
+     "model=m system=vllm engine=vllm-0.20 replicas=2"},
+    {"a Deployment's Pods without its ReplicaSet", "x.yaml",
+     "kind: Pod\nmetadata: {name: v-1-x, ownerReferences: [{kind: ReplicaSet, name: v-1}]}\nspec: " CONTAINER
+     "---\nkind: Deployment\nmetadata: {name: v}\nspec: {replicas: 1, template: {spec: " CONTAINER
+     "}}\n",
+     "model=m system=vllm engine=vllm-0.20"},
+    {"Pods of an owner that is not there are its copies, but for one that failed", "x.yaml",
+     "kind: Pod\nmetadata: {name: v-1-x, ownerReferences: [{kind: ReplicaSet, name: v-1}]}\nspec: " CONTAINER
+     "---\nkind: Pod\nmetadata: {name: v-1-y, ownerReferences: [{kind: ReplicaSet, name: v-1}]}\nspec: " CONTAINER
+     "---\nkind: Pod\nmetadata: {name: v-1-z, ownerReferences: [{kind: ReplicaSet, name: v-1}]}\nspec: " CONTAINER
+     "status: {phase: Failed}\n",
+     "model=m system=vllm engine=vllm-0.20 replicas=2"},
+    {"options beside a container's", "x.yaml",
+     "spec:\n  a: {" IMAGE ", command: [vllm, serve, m], extraArgs: [--max-num-seqs, 16]}\n",
+     "x.yaml:2: '--max-num-seqs' stands outside the command"},
+    {"options below a container's", "x.yaml",
+     "spec:\n  " IMAGE "\n  command: [vllm, serve, m]\n  configs: [{args: [--max-num-seqs, 16]}]\n",
+     "x.yaml:4: '--max-num-seqs' stands outside the command"},
+    {"settings as a manifest names them", "x.yaml",
+     "spec:\n  a: {" IMAGE ", command: [vllm, serve, m]}\n  engine:\n    tensorParallelSize: 2\n",
+     "x.yaml:4: 'tensor_parallel_size' stands in a line that nothing reads"},
+    {"options of an annotation", "x.yaml",
+     "metadata: {annotations: {a: --max-num-seqs 16}}\nspec: " CONTAINER,
+     "x.yaml:1: '--max-num-seqs' stands outside the command"},
+    {"a Kustomization beside what it changes", "x.yaml",
+     "spec: " CONTAINER
+     "---\nkind: Kustomization\nimages: [{name: vllm/vllm-openai, newTag: v0.19.1}]\n",
+     "x.yaml:3: a Kustomization changes what stands here"},
     {"an AMD GPU's device", "compose.yaml",
      "services:\n  a:\n    image: vllm/vllm-openai\n    command: [--model, m]\n    devices: [/dev/kfd, /dev/dri]\n",
      "compose.yaml:5: '/dev/kfd': machines of others than NVIDIA are not modelled"},
