@@ -52,12 +52,13 @@ static void offer_values(struct offer offer, const char *path)
     static const char *const switches[] = {"yes", "no", NULL};
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
     struct error unread;
-    for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
-        if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(row->name, path + 11) == 0) {
-            offer_names(offer, row->type == MECHANISM_SWITCH ? switches : row->values);
-            for (size_t i = 0; row->type == MECHANISM_POLICY && policies[i] != NULL; i++) {
-                offer_name(offer, policies[i]->name, "");
-            }
+    bool inside = strncmp(path, "mechanisms.", 11) == 0;
+    int place = inside ? name_index(path + 11, NAMES(mechanism_keys)) : -1;
+    if (place >= 0) {
+        const struct mechanism_key *row = &mechanism_keys[place];
+        offer_names(offer, row->type == MECHANISM_SWITCH ? switches : row->values);
+        for (size_t i = 0; row->type == MECHANISM_POLICY && policies[i] != NULL; i++) {
+            offer_name(offer, policies[i]->name, "");
         }
     }
     for (int i = 0; i < DTYPE_COUNT && strncmp(path, "dtype.", 6) == 0; i++) {

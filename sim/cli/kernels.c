@@ -151,10 +151,8 @@ static bool check_sizes(const struct shape *shape, struct error *why)
 static bool shape_read(const struct arguments *arguments, struct shape *out, struct error *why)
 {
     const char *op = arguments_text(arguments, OP), *type = arguments_text(arguments, DTYPE);
-    *out = (struct shape){.dtype = DTYPE_BF16};
-    while (strcmp(kernel_op_names[out->op], op) != 0) {
-        out->op++;
-    }
+    *out = (struct shape){.op = (enum kernel_op)name_index(op, NAMES(kernel_op_names)),
+                          .dtype = DTYPE_BF16};
     for (int size = BATCH; size <= GPUS; size++) {
         if (!read_size(arguments, size, out, why)) {
             return false;

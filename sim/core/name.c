@@ -69,15 +69,28 @@ bool name_holds(const char *text, const char *name)
     return true;
 }
 
-static int match(const char *text, struct names names)
+int name_index_of(const char *text, size_t length, struct names names)
 {
-    int same = -1;
     const char *name;
     for (int i = 0; (name = name_at(names, (size_t)i)) != NULL; i++) {
-        if (strcmp(name, text) == 0) {
+        if (strncmp(name, text, length) == 0 && name[length] == '\0') {
             return i;
         }
-        same = same < 0 && name_same(name, text) ? i : same;
+    }
+    return -1;
+}
+
+int name_index(const char *text, struct names names)
+{
+    return name_index_of(text, strlen(text), names);
+}
+
+static int match(const char *text, struct names names)
+{
+    const char *name;
+    int same = name_index(text, names);
+    for (int i = 0; same < 0 && (name = name_at(names, (size_t)i)) != NULL; i++) {
+        same = name_same(name, text) ? i : -1;
     }
     return same;
 }

@@ -15,6 +15,10 @@ struct names {
 #define NAMES(rows) ((struct names){(rows), sizeof *(rows)})
 const char *name_at(struct names names, size_t index);
 
+/* Index of exactly this name in the table, or of the first `length` bytes of one; -1 if there is none. */
+int name_index(const char *text, struct names names);
+int name_index_of(const char *text, size_t length, struct names names);
+
 /* Are these two spellings of one name? Case does not count, nor does what separates its parts: '-',
  * '_', ':' and blanks, but for whether two digits are separated. RTX4090 is rtx-4090. */
 bool name_same(const char *a, const char *b);

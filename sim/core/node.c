@@ -467,11 +467,7 @@ bool node_check_keys(const struct node *map, struct names keys, const char *wher
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
-        size_t known = 0;
-        while (name_at(keys, known) != NULL && strcmp(name_at(keys, known), child->key) != 0) {
-            known++;
-        }
-        if (name_at(keys, known) == NULL) {
+        if (name_index(child->key, keys) < 0) {
             node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
             return name_expect(child->key, keys, why);
         }

@@ -17,7 +17,7 @@
  * caught by the unit itself, but B/s for GB/s only here. The check also keeps every duration that
  * is computed from a profile within 63 bits. */
 
-const struct curve_kind curve_kinds[CURVE_COUNT] = {
+const struct curve_kind curve_kinds[CURVE_COUNT + 1] = {
 #define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0, false},
 #define CURVE_OR(id, name, unit, axis, standard, what)                                             \
     [CURVE_##id] = {name, unit, axis, what, standard, false},

@@ -107,7 +107,7 @@ struct curve_kind {
     double standard; /* its value where a profile does not state it; 0: there is none */
     bool optional;   /* a profile may leave it out, and other curves are read in its place */
 };
-extern const struct curve_kind curve_kinds[CURVE_COUNT];
+extern const struct curve_kind curve_kinds[CURVE_COUNT + 1]; /* ends with NULL */
 
 /* "price_per_hour", "gpus" */
 extern const char profile_price_key[], profile_gpus_key[];

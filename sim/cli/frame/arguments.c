@@ -28,12 +28,7 @@ static uint32_t option_count(const struct command *command)
 
 static int option_number(const struct command *command, const char *name)
 {
-    for (int i = 0; command->options[i].name != NULL; i++) {
-        if (strcmp(command->options[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
+    return name_index(name, NAMES(command->options));
 }
 
 static bool unknown_option(const struct command *command, const char *text, size_t length,
@@ -57,12 +52,9 @@ static bool unknown_option(const struct command *command, const char *text, size
     if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
         alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
     }
-    const struct command_hint *hint = command->hints;
-    while (hint != NULL && hint->name != NULL && strcmp(hint->name, name) != 0) {
-        hint++;
-    }
-    if (hint != NULL && hint->name != NULL) {
-        return error_expect(why, "%s", hint->expected);
+    int hint = command->hints != NULL ? name_index(name, NAMES(command->hints)) : -1;
+    if (hint >= 0) {
+        return error_expect(why, "%s", command->hints[hint].expected);
     }
     if (option_number(command, "--set") >= 0 && alias != NULL) {
         bool map = key != NULL && key->example[0] == '{';

@@ -20,13 +20,8 @@ void ledger_release(struct ledger *ledger)
     ledger_init(ledger);
 }
 
-bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why)
-{
-    return ledger_reserve_sum(ledger, steps, layers, 0, why);
-}
-
-bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
-                        struct error *why)
+bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
+                    struct error *why)
 {
     ledger_release(ledger);
     ledger->rows = array_zeroed((size_t)steps * layers * (1 + parts), sizeof *ledger->rows, why);
@@ -60,7 +55,7 @@ bool ledger_middle_step(const struct ledger *ledger, struct ledger *one, struct 
 {
     size_t layers = ledger->layers;
     struct lacking_step *all = array_zeroed(ledger->steps, sizeof *all, why);
-    if (all == NULL || !ledger_reserve_sum(one, 1, ledger->layers, ledger->parts, why)) {
+    if (all == NULL || !ledger_reserve(one, 1, ledger->layers, ledger->parts, why)) {
         free(all);
         return false;
     }
@@ -198,7 +193,7 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
                    struct ledger *ledger)
 {
     size_t rows = (size_t)steps * layers * sizeof *ledger->rows;
-    if (size != TOTALS + rows || !ledger_reserve(ledger, steps, layers, ERROR_UNSEEN)) {
+    if (size != TOTALS + rows || !ledger_reserve(ledger, steps, layers, 0, ERROR_UNSEEN)) {
         return false;
     }
     memcpy(&ledger->demand_wanted, bytes, TOTALS);
@@ -379,7 +374,7 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
                     struct ledger *ledger, struct error *why)
 {
     if (!replay_check(plan, why) || !check_assumed(hit, spread, why) ||
-        !ledger_reserve(ledger, plan->steps, plan->layers, why)) {
+        !ledger_reserve(ledger, plan->steps, plan->layers, 0, why)) {
         return false;
     }
     uint32_t count = 0;

@@ -48,12 +48,10 @@ struct ledger {
 void ledger_init(struct ledger *ledger);
 void ledger_release(struct ledger *ledger);
 
-/* A ledger of zeroes. The caller releases it, on failure too. */
-bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why);
-
-/* The same for a sum of `parts` (> 0) ledgers, each of which ledger_set() stores and adds. */
-bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
-                        struct error *why);
+/* A ledger of zeroes, or with `parts` (> 0) a sum of so many ledgers, each of which ledger_set() stores and
+ * adds. The caller releases it, on failure too. */
+bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
+                    struct error *why);
 void ledger_set(struct ledger *sum, uint32_t part, const struct ledger *ledger);
 
 /* The rows [steps * layers] of a part; of a ledger that is no sum, all its rows. */

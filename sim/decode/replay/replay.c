@@ -120,7 +120,7 @@ static bool replay_add_part(struct replay_job *job, const struct replay_plan *pl
     };
     job->part_count++;
     job->sequences = part->sequences > job->sequences ? part->sequences : job->sequences;
-    return ledger_reserve(ledger, plan->steps, plan->layers, why);
+    return ledger_reserve(ledger, plan->steps, plan->layers, 0, why);
 }
 
 /* The work of one layer. */

@@ -128,7 +128,7 @@ static const struct ledger *replay_cohort(const struct run *run, uint32_t cohort
 static bool sum_replays(struct run *run, struct error *why)
 {
     const struct plan *plan = &run->plan;
-    bool good = ledger_reserve_sum(&run->sum, plan->steps, plan->layers, plan->cohort_count, why);
+    bool good = ledger_reserve(&run->sum, plan->steps, plan->layers, plan->cohort_count, why);
     for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
         struct shared_entry *entry = NULL;
         bool some = plan->cohorts[i].sequences > 0;

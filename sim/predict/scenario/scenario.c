@@ -27,12 +27,8 @@ static const struct machine_place {
 /* The place whose path is the first `length` characters of `path`; NULL if there is none. */
 static const struct machine_place *machine_place_find(const char *path, size_t length)
 {
-    const struct machine_place *place = machine_places;
-    while (place->path != NULL &&
-           (strlen(place->path) != length || strncmp(place->path, path, length) != 0)) {
-        place++;
-    }
-    return place->path != NULL ? place : NULL;
+    int place = name_index_of(path, length, NAMES(machine_places));
+    return place >= 0 ? &machine_places[place] : NULL;
 }
 
 enum { PATH_SIZE = 4096 };

@@ -327,12 +327,8 @@ const struct scenario_key scenario_keys[] = {
 
 const struct scenario_key *scenario_key_find(const char *name, size_t length)
 {
-    const struct scenario_key *key = scenario_keys;
-    while (key->name != NULL &&
-           (strlen(key->name) != length || strncmp(key->name, name, length) != 0)) {
-        key++;
-    }
-    return key->name != NULL ? key : NULL;
+    int key = name_index_of(name, length, NAMES(scenario_keys));
+    return key >= 0 ? &scenario_keys[key] : NULL;
 }
 
 _Static_assert(sizeof scenario_keys / sizeof *scenario_keys <= SCENARIO_MOST_KEYS, "a value a key");

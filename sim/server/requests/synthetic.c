@@ -225,12 +225,10 @@ static bool synthetic_read_item(struct synthetic *out, const char *item, size_t 
         return error_expect(why, "KEY=VALUE, such as prompt=1000");
     }
     *value++ = '\0';
-    for (int key = 0; key < KEYS; key++) {
-        if (strcmp(text, keys[key].name) == 0) {
-            return synthetic_read_value(out, (enum synthetic_key)key, value, why);
-        }
-    }
-    return name_find(text, NAMES(keys), "key of a synthetic workload", NULL, 0, why) >= 0;
+    int key = name_index(text, NAMES(keys));
+    return key >= 0
+               ? synthetic_read_value(out, (enum synthetic_key)key, value, why)
+               : name_find(text, NAMES(keys), "key of a synthetic workload", NULL, 0, why) >= 0;
 }
 
 static bool is_range(const struct synthetic *synthetic, enum synthetic_key key)

@@ -114,15 +114,12 @@ static bool add_stand_in(const char *name, double rate, struct miniature_stand_i
 static bool validation_add_point(const char *name, double size, double value,
                                  struct validation *out)
 {
-    int id = 0;
+    int id = name_index(name, NAMES(curve_kinds));
     uint32_t i = 0;
-    while (id < CURVE_COUNT && strcmp(curve_kinds[id].name, name) != 0) {
-        id++;
-    }
     while (i < out->curve_count && (int)out->curves[i].id != id) {
         i++;
     }
-    if (id == CURVE_COUNT || i == VALIDATION_CURVES) {
+    if (id < 0 || i == VALIDATION_CURVES) {
         return false;
     }
     struct validation_curve *curve = &out->curves[i];

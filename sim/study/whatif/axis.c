@@ -113,12 +113,8 @@ void axis_release(struct axis *axis)
 /* The figure of the machine that a path names; CURVE_COUNT if it names none. */
 static enum curve_id axis_figure(const char *path)
 {
-    for (size_t i = 0; strncmp(path, "hardware.", 9) == 0 && i < CURVE_COUNT; i++) {
-        if (strcmp(path + 9, curve_kinds[i].name) == 0) {
-            return (enum curve_id)i;
-        }
-    }
-    return CURVE_COUNT;
+    int id = strncmp(path, "hardware.", 9) == 0 ? name_index(path + 9, NAMES(curve_kinds)) : -1;
+    return id >= 0 ? (enum curve_id)id : CURVE_COUNT;
 }
 
 static bool refuse_key(const struct axis_reading *reading, const char *key)
@@ -142,13 +138,7 @@ static bool is_scenario_key(const char *path)
 
 static bool is_mechanism(const char *path)
 {
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        size_t length = strlen(key->name);
-        if (strcspn(path, ".") == length && strncmp(path, key->name, length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return name_index_of(path, strcspn(path, "."), NAMES(mechanism_keys)) >= 0;
 }
 
 /* Write the path that a name stands for into the axis' key. */
@@ -187,13 +177,9 @@ static enum unit unit_of(const char *path, enum unit unit)
     if (unit == UNIT_COUNT && own != NULL && unit_kinds[own->unit].bare) {
         return own->unit;
     }
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        if (unit == UNIT_COUNT && strncmp(path, "mechanisms.", 11) == 0 &&
-            strcmp(path + 11, key->name) == 0) {
-            return key->unit;
-        }
-    }
-    return unit;
+    bool inside = unit == UNIT_COUNT && strncmp(path, "mechanisms.", 11) == 0;
+    int key = inside ? name_index(path + 11, NAMES(mechanism_keys)) : -1;
+    return key >= 0 ? mechanism_keys[key].unit : unit;
 }
 
 static bool own_figure(const struct axis_reading *reading, enum curve_id id, struct quantity *out)
@@ -485,15 +471,13 @@ static bool walk_usual(const struct axis_reading *reading)
     } rows[] = {
         {"mechanisms.budget", usual_budget}, {"batch", usual_batch},
         {"context", usual_context},          {"rate", usual_rate},
-        {"kv_pool_tokens", usual_pool},      {NULL, usual_room},
+        {"kv_pool_tokens", usual_pool},      {NULL},
     };
     struct usual usual = {.own = NAN};
-    size_t row = 0;
+    int row = name_index(reading->axis->key, NAMES(rows));
     reading->axis->unit = UNIT_COUNT;
-    while (rows[row].key != NULL && strcmp(rows[row].key, reading->axis->key) != 0) {
-        row++;
-    }
-    return rows[row].find(reading, &usual) && (!usual.zero || add_number(reading, 0, false)) &&
+    return (row >= 0 ? rows[row].find : usual_room)(reading, &usual) &&
+           (!usual.zero || add_number(reading, 0, false)) &&
            axis_walk(reading, usual.from, usual.to, usual.points, usual.whole) &&
            (isnan(usual.own) ||
             (usual.text != NULL

@@ -222,8 +222,7 @@ static bool read_profile(const struct node *root, struct trace_profile *out, str
     return out->heads != NULL;
 }
 
-static bool trace_profile_read_tree(const struct node *root, struct trace_profile *out,
-                                    struct error *why)
+bool trace_profile_read(const struct node *root, struct trace_profile *out, struct error *why)
 {
     *out = (struct trace_profile){0};
     bool ok = root != NULL && read_profile(root, out, why);
@@ -237,17 +236,8 @@ bool trace_profile_load(struct files *files, const char *path, struct trace_prof
                         struct error *why)
 {
     const struct node *root = files_tree(files, path, why);
-    bool ok = trace_profile_read_tree(root, out, why);
+    bool ok = trace_profile_read(root, out, why);
     files_drop(files, root);
-    return ok;
-}
-
-bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
-                         struct error *why)
-{
-    struct node *root = node_parse(text, size, name, why);
-    bool ok = trace_profile_read_tree(root, out, why);
-    node_destroy(root);
     return ok;
 }
 

@@ -100,11 +100,11 @@ struct trace_profile {
     struct trace_profile_head *heads; /* [layers * kv_heads] owned */
 };
 
-/* Read a profile; every key but `locality` must be there. A failed load leaves nothing to release. */
+/* Read a profile; every key but `locality` must be there. After a failure, as of a `root` of NULL, there is
+ * nothing to release. */
+bool trace_profile_read(const struct node *root, struct trace_profile *out, struct error *why);
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why);
-bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
-                         struct error *why);
 void trace_profile_release(struct trace_profile *profile);
 
 /* Write it as YAML of five digits, or `exact`: then equal texts mean equal profiles. */

@@ -76,7 +76,7 @@ static void the_step_in_the_middle_stands_for_all(void **state)
     static const uint64_t missed[] = {90, 10, 20, 80, 40};
     struct ledger part = {.rows = NULL}, sum = {.rows = NULL}, one = {.rows = NULL};
     struct error why;
-    assert_true(ledger_reserve(&part, 5, 2, &why) && ledger_reserve_sum(&sum, 5, 2, 2, &why));
+    assert_true(ledger_reserve(&part, 5, 2, 0, &why) && ledger_reserve(&sum, 5, 2, 2, &why));
     for (uint32_t i = 0; i < 2; i++) {
         for (uint32_t step = 0; step < 5; step++) {
             part.rows[2 * step + 1] = (struct ledger_row){

@@ -18,6 +18,16 @@
     "trace_profile: 1\nsource: \"a \\\"test\\\" \\\\\"\nbasis: \"measured\"\nmodel: \"m\"\n"       \
     "layers: 1\nkv_heads: 1\nquery_heads: 2\nhead_dim: 64\ncontext: 2048\nsinks: 4\nrecent: 64\nfirst_octave: 6\n"
 
+/* Read a profile from a text. */
+static bool parse_profile(const char *text, size_t size, struct trace_profile *out,
+                          struct error *why)
+{
+    struct node *root = node_parse(text, size, "test", why);
+    bool ok = trace_profile_read(root, out, why);
+    node_destroy(root);
+    return ok;
+}
+
 static char *write_text(const struct trace_profile *profile)
 {
     char *text = NULL;
@@ -36,7 +46,7 @@ static void what_is_read_is_written_the_same(void **state)
                                      "heads:\n  - {" HEAD "}\n";
     struct trace_profile profile;
     struct error why;
-    make_check(trace_profile_parse(text, strlen(text), "test", &profile, &why), &why);
+    make_check(parse_profile(text, strlen(text), &profile, &why), &why);
     assert_int_equal(profile.heads[0].knots, 2);
     assert_true(profile.heads[0].level[1] == -1.5 && profile.heads[0].slope == -2);
     assert_true(profile.heads[0].score[6] == 0.5 && profile.heads[0].born == 0.3);
@@ -59,7 +69,7 @@ static void text_of_any_characters_comes_back(void **state)
     memcpy(profile.model, name, sizeof name);
     char *text = write_text(&profile);
     assert_non_null(strstr(text, "\"\\u0001\\u000d\\u007f \\u0085\\u00e9\\u2028\\U0001f600 \"\n"));
-    make_check(trace_profile_parse(text, strlen(text), "test", &again, &why), &why);
+    make_check(parse_profile(text, strlen(text), &again, &why), &why);
     assert_string_equal(again.model, name);
     trace_profile_release(&again);
     free(text);
@@ -110,7 +120,7 @@ static void the_impossible_is_refused(void **state)
                             cases[i].to, at + strlen(cases[i].from));
         struct trace_profile profile;
         struct error why;
-        bool ok = trace_profile_parse(changed, (size_t)size, "test", &profile, &why);
+        bool ok = parse_profile(changed, (size_t)size, &profile, &why);
         if (ok || strstr(why.found, cases[i].found) == NULL || why.line != cases[i].line) {
             fail_msg("'%s' for '%s': line %d, %s", cases[i].to, cases[i].from, ok ? 0 : why.line,
                      ok ? "accepted" : why.found);
