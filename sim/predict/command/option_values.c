@@ -193,10 +193,10 @@ void server_setting_take(const struct server_option *option, const char *value,
     }
     if (said->typed && strchr(value, '$') != NULL) {
         invalid(option, value, "its value: the lines before do not say what the variable is", said);
-    } else if (strlen(value) >= sizeof said->keys.all->value) {
-        invalid(option, value, "fewer than 256 characters", said);
     } else if (option->value == SERVER_VALUE_WORD) {
         take_word(option, value, said);
+    } else if (strlen(value) >= sizeof said->keys.all->value) {
+        invalid(option, value, "fewer than 256 characters", said);
     } else if (server_setting_is_switch(option) && !on && !off) {
         invalid(option, value, server_setting_expected[option->value], said);
     } else if (server_setting_is_switch(option)) {

@@ -102,7 +102,7 @@ static void take_devices(const char *value, bool counted, device_list out)
     enum { MOST = 16 };
     size_t length;
     int items = 0;
-    bool none = text_matches(value, "?([\"'])@(|-1|none|void)?([\"'])"),
+    bool none = text_matches(value, "?([\"'])@(|-1|none)?([\"'])"),
          all = strstr(value, "all") != NULL;
     counted = counted && strspn(value, "0123456789\"'") == strlen(value);
     snprintf(out, sizeof(device_list), "%s", all ? "all" : none ? "-" : "");

@@ -101,7 +101,7 @@ struct stray_setting {
 
 /* Devices: numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=2": of its own, as
  * Kubernetes gives them; "part": a slice of one. */
-typedef char device_list[64];
+typedef char device_list[400];
 
 /* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes,
  * of one, of a task, of a socket, and of each machine of Ray, whose line is stated wherever Ray is. */

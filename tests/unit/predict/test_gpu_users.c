@@ -88,6 +88,7 @@ static const struct sample scripts[] = {
      "docker run -d --gpus '\"device=1\"' a/b\ndocker run --gpus device=0 lmsysorg/sglang:v0.5.3 " LAUNCH,
      ""},
     {"of one that has none", "docker run -d ollama/ollama\n" LAUNCH, ""},
+    {"of one that is entered", "docker run --gpus all -v x:x -it image\n" LAUNCH, ""},
     {"of one for the server", "docker run -it --gpus all nvidia/cuda bash\n" LAUNCH, ""},
     {"shares that are too much",
      "docker run -d --gpus 1 a/tgi --cuda-memory-fraction 0.6\n"
