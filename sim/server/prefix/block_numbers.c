@@ -383,6 +383,22 @@ void block_numbers_give(struct block_numbers *numbers, size_t index)
     }
 }
 
+bool block_numbers_between(const struct block_numbers *numbers, size_t index, uint64_t at,
+                           uint64_t count, uint32_t *id, uint32_t *rest)
+{
+    const struct row_mark *own = &numbers->own[index];
+    const struct block_piece *before = &numbers->pieces[own->mark];
+    uint64_t shared = shared_blocks(numbers, index);
+    if (own->row == 0 || numbers->of.single || at != shared + own->from + before->count ||
+        at - shared >= numbers->pieces[own->row - 1].blocks) {
+        return false;
+    }
+    const struct block_piece *behind = &numbers->pieces[before->next];
+    *id = own->mark;
+    *rest = before->next;
+    return behind->count > count && before->copies + behind->copies == 0;
+}
+
 void block_numbers_join(struct block_numbers *numbers, size_t index)
 {
     if (numbers->own[index].row > 0) {

@@ -101,6 +101,18 @@ uint32_t block_numbers_cut(struct block_numbers *numbers, uint32_t id, uint32_t 
 /* Number the blocks of a request that begins, and join its pieces that are alike. */
 void block_numbers_give(struct block_numbers *numbers, size_t index);
 
+/* The request's own blocks from `at` on fill, `count` of them: what is before them is a piece that could grow by them,
+ * and what is behind them another. Returns false if they are not between two pieces without copies; else `id` and
+ * `rest` are these. block_numbers_grow() lets `id` have so many more of the blocks of `rest`. */
+bool block_numbers_between(const struct block_numbers *numbers, size_t index, uint64_t at,
+                           uint64_t count, uint32_t *id, uint32_t *rest);
+static inline void block_numbers_grow(struct block_numbers *numbers, uint32_t id, uint32_t rest,
+                                      uint32_t count)
+{
+    numbers->pieces[id].count += count;
+    numbers->pieces[rest].count -= count;
+}
+
 /* Some of its own blocks were written: join pieces of them that are alike. */
 void block_numbers_join(struct block_numbers *numbers, size_t index);
 

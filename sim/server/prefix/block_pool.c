@@ -80,10 +80,7 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
         block_pool_give_back(pool, count);
     } else {
         pool->places[id].references = BLOCK_KNOWN + 1;
-        pool->first_uses += count;
-        pool->census.taken -= count;
-        pool->census.known += count;
-        pool->census.references += count;
+        block_pool_grow(pool, count);
     }
 }
 

@@ -135,6 +135,19 @@ static inline void block_pool_touch(struct block_pool *pool, uint32_t id, bool b
     }
 }
 
+/* Has a piece one reference? It may grow by taken blocks, which become known with it. */
+static inline bool block_pool_is_alone(const struct block_pool *pool, uint32_t id)
+{
+    return pool->places[id].references == BLOCK_KNOWN + 1;
+}
+static inline void block_pool_grow(struct block_pool *pool, uint32_t count)
+{
+    pool->first_uses += count;
+    pool->census.taken -= count;
+    pool->census.known += count;
+    pool->census.references += count;
+}
+
 /* Taken blocks now hold piece `id`: it becomes known, with one reference, its owner's. If `id` is known already,
  * the owner refers to that piece instead, and the taken blocks become free. */
 void block_pool_name(struct block_pool *pool, uint32_t id);

@@ -393,6 +393,13 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
 static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
 {
     struct holding *holding = &cache->holdings[index];
+    uint64_t more = full - holding->full;
+    uint32_t id, rest;
+    if (block_numbers_between(cache->numbers, index, holding->full, more, &id, &rest) &&
+        prefix_tiers_grow(&cache->tiers, id, rest, (uint32_t)more)) {
+        holding->full = full;
+        return;
+    }
     size_t count;
     const struct piece_span *spans =
         block_numbers_list(cache->numbers, index, holding->full, full, &count);

@@ -396,6 +396,22 @@ void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load)
     block_pool_name(tiers->gpu, id);
 }
 
+bool prefix_tiers_grow(struct prefix_tiers *tiers, uint32_t id, uint32_t rest, uint32_t count)
+{
+    bool grows = tiers->options->gpu_keeps && tiers->next == tiers && tiers->asked == NULL &&
+                 (tiers->brought_by == NULL || tiers->brought_by[id] == 0) &&
+                 block_pool_is_alone(tiers->gpu, id) && !block_pool_knows(tiers->gpu, rest);
+    for (uint32_t k = 1; grows && k < tiers->count; k++) {
+        grows = !block_store_knows(tiers->lower[k].store, id) &&
+                !block_store_knows(tiers->lower[k].store, rest);
+    }
+    if (grows) {
+        block_numbers_grow(tiers->numbers, id, rest, count);
+        block_pool_grow(tiers->gpu, count);
+    }
+    return grows;
+}
+
 /* ---- init, release -------------------------------------------------------------------- */
 
 /* Tier `below` - 1 has evicted the piece. */

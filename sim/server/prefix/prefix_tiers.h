@@ -119,5 +119,9 @@ void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t cou
 /* Count one more request that held the full piece. */
 void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
 
+/* Make taken blocks known as the part of a piece by which it grows, as prefix_tiers_name() and a join of what is
+ * then alike would: the piece is the request's alone, and in no tier below. Returns false if it is not. */
+bool prefix_tiers_grow(struct prefix_tiers *tiers, uint32_t id, uint32_t rest, uint32_t count);
+
 /* Make taken blocks known, if the GPU retains blocks. `load`, a tier_load(), brings their KV; 0: the KV is there. */
 void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load);
