@@ -45,6 +45,30 @@ static char *split_option(char *word)
     return value;
 }
 
+/* Pass over a redirection, behind which options may stand: "2>&1", "> log", "< /dev/null", "&> log". */
+static bool pass_redirection(const char **at, char *word)
+{
+    const char *from = *at + strspn(*at, "0123456789");
+    from += from[0] == '&' && from[1] == '>';
+    size_t marks = strspn(from, "<>");
+    from += marks + (marks > 0 && (from[marks] == '&' || from[marks] == '|'));
+    from += strspn(from, " \t\v");
+    *at = marks > 0 ? from + strcspn(from, " \t\v\n;|&") : *at;
+    word[0] = '\0';
+    return marks > 0;
+}
+
+/* Move behind the next option of a command, and write its name. */
+static bool next_option(const char **rest, char word[WORD])
+{
+    bool is = false;
+    while (!is && (shell_word(rest, word, WORD) || pass_redirection(rest, word))) {
+        is = is_option(word);
+        split_option(word);
+    }
+    return is;
+}
+
 /* ---- options ----------------------------------------------------------------------------- */
 
 /* Cut an option off behind its name: what follows may be a secret. */
@@ -156,29 +180,67 @@ static bool may_be_options(const struct server_program *program, const char *res
     return option != NULL && option->value != SERVER_VALUE_NONE;
 }
 
+/* The option that the word names: its own, one of an object, "-O.mode=3", or the only one that begins so. */
+static const struct server_option *find_option(const struct server_program *program, char *word)
+{
+    const struct server_option *option = server_option_find(program, word), *whole = NULL;
+    char path[2 * WORD], *part = strchr(word, '.');
+    bool own = option != NULL || part == NULL;
+    if (!own) {
+        *part = '\0';
+        option = server_option_find(program, word);
+        *part = '.';
+    }
+    if (!own && option != NULL && option->value != SERVER_VALUE_NONE) {
+        snprintf(path, sizeof path, "%s%s", option->sets != NULL ? option->sets : "", part);
+        option = server_option_find(program, path);
+    }
+    if (option == NULL || strchr(option->name, '*') != NULL) { /* --speculative-algo */
+        whole = server_option_shortened(program, word);
+    }
+    return whole != NULL ? whole : option;
+}
+
+/* Does the option, maybe by another name of its row, stand again behind? */
+static bool stands_again(const struct server_program *program, const struct server_option *option,
+                         const char *word, const char *rest)
+{
+    char next[WORD];
+    while (next_option(&rest, next)) {
+        const struct server_option *other = server_option_find(program, next);
+        if (other == option || strcmp(next, word) == 0 ||
+            (other != NULL && other->also != NULL && other->also == option->also)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Take the value of an option that is read, and of sizes, "1 2 4", the largest. */
+static bool option_value(const struct server_option *option, const char **rest, char value[WORD])
+{
+    char next[WORD];
+    const char *at;
+    bool sizes = option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
+    if (server_setting_is_switch(option)) {
+        return true;
+    }
+    bool has = next_value(rest, value, WORD);
+    while (has && sizes && isdigit((unsigned char)value[0]) &&
+           (at = *rest, next_value(&at, next, WORD)) && isdigit((unsigned char)next[0])) {
+        memcpy(value, atof(next) > atof(value) ? next : value, WORD);
+        *rest = at;
+    }
+    return has;
+}
+
 static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
-    char word[WORD], value[WORD] = "true", next[WORD];
+    char word[WORD], value[WORD] = "true";
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
-    const struct server_option *option = server_option_find(said->program, word);
-    char *part = strchr(word, '.');
-    if (option == NULL && part != NULL) { /* of an object: -O.mode=3 */
-        char path[2 * WORD];
-        *part = '\0';
-        option = server_option_find(said->program, word);
-        *part = '.';
-        if (option != NULL && option->value != SERVER_VALUE_NONE) {
-            snprintf(path, sizeof path, "%s.%s", option->sets != NULL ? option->sets : "",
-                     part + 1);
-            option = server_option_find(said->program, path);
-        }
-    }
-    if (option == NULL || strchr(option->name, '*') != NULL) { /* --speculative-algo */
-        const struct server_option *whole = server_option_shortened(said->program, word);
-        option = whole != NULL ? whole : option;
-    }
+    const struct server_option *option = find_option(said->program, word);
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     /* A word behind a switch, or a second one, is no value if it may hold options. */
     bool takes = !text_matches(word, "@(enable|disable|no|skip|trust|use)_*");
@@ -187,27 +249,9 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         takes = false;
     }
     given = read && given == NULL && text_matches(word, "[A-Z][0-9]") ? word + 1 : given; /* -O3 */
-    bool missing = read && given == NULL && !server_setting_is_switch(option) &&
-                   !next_value(rest, value, sizeof value);
-    bool sizes = read && option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
-    for (const char *at = *rest;
-         sizes && given == NULL && isdigit((unsigned char)value[0]) &&
-         next_value(&at, next, sizeof next) && isdigit((unsigned char)next[0]);
-         *rest = at) { /* 1 2 4: the largest counts */
-        if (atof(next) > atof(value)) {
-            memcpy(value, next, sizeof value);
-        }
-    }
-    /* One that stands again, maybe by another name of its row, counts there. */
-    for (const char *at = *rest; read && shell_word(&at, next, sizeof next);) {
-        bool named = is_option(next);
-        split_option(next);
-        const struct server_option *other = server_option_find(said->program, next);
-        bool row = other == option ||
-                   (other != NULL && other->also != NULL && other->also == option->also);
-        if (named && (row || strcmp(next, word) == 0)) {
-            return;
-        }
+    bool missing = read && given == NULL && !option_value(option, rest, value);
+    if (read && stands_again(said->program, option, word, *rest)) { /* where it counts */
+        return;
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
@@ -261,15 +305,43 @@ static void take_variable(struct server_text *said, const struct server_option *
     }
 }
 
-/* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
- * "-e" or what systemd writes; a file of them has the name that it has there. */
+/* The variable that the word sets, and its value: NAME=value, "-eNAME=value", "--env=NAME=value", what systemd
+ * writes, "${NAME:=value}". NULL: none, or as other shells and languages do (stray_settings.c). */
+static char *variable_of(char *word, char **value)
+{
+    static const char *const heads[] = {"--env=", "Environment="};
+    char *name = word + (text_matches(word, "@(-e[A-Z]|${*:=)*") ? 2 : 0);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        name += text_begins(word, heads[i]) ? strlen(heads[i]) : 0;
+    }
+    char *equals = strchr(name, '=');
+    if (equals == NULL || text_begins(word, "$env:") || strstr(word, "environ[") != NULL) {
+        return NULL;
+    }
+    *value = equals + 1;
+    equals -= word[0] == '$' && equals[-1] == ':';
+    *equals = '\0';
+    return name;
+}
+
+static void unset_variable(struct server_text *said, const char *name)
+{
+    text_append(said->taken, sizeof said->taken, " %s ", name);
+    for (int i = 0; said->command_line == 0 && i < STATED_MOST; i++) {
+        struct stated_key *key = &said->keys.all[i];
+        key->value[0] = strcmp(key->said, name) == 0 ? '\0' : key->value[0];
+    }
+}
+
+/* Take the variables that the first `length` bytes of the line set, alone or behind "export"; a file of them has
+ * the name that systemd gives it. */
 static void read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
     struct shell_blocks blocks = said->before;
     const char *open = open_quote(line, line + length);
     bool sourced = false, unset = false;
-    char word[WORD];
+    char word[WORD], *value;
     if (open != NULL) {
         read_variables(said, line, (size_t)(open - line));
         length -= (size_t)(open + 1 - line);
@@ -283,45 +355,26 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             at += at < end;
             continue;
         }
-        bool file = (sourced && text_matches(word, "*@(.env|env.sh)")) ||
-                    text_matches(word, "$(*.env*)"); /* "export $(cat .env)" */
+        bool file =
+            (sourced && text_matches(word, "*@(.env|env.sh)")) || text_begins(word, "--env-file");
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
-        if (file || text_begins(word, "--env-file")) {
-            strcpy(word, "EnvironmentFile=x");
-        }
-        char *name = word + (text_matches(word, "-e[A-Z]*") ? 2 : 0), *value = strchr(word, '=');
-        if (value != NULL &&
-            (text_matches(word, "environment=*=*") || text_matches(word, "numprocs=[!1]*"))) {
+        strcpy(word, file ? "EnvironmentFile=x" : word);
+        if (text_matches(word, "@(environment=*=|numprocs=[!1])*")) {
             error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
                                             (int)strcspn(word, "="), word),
                          "variables and copies in the words of a shell, and --set replicas=N");
         }
-        if (text_begins(word, "--env=") || text_begins(word, "Environment=")) {
-            name = value + 1;
-            value = strchr(name, '=');
-        }
         unset = unset || strcmp(word, "unset") == 0;
         if (unset) {
-            text_append(said->taken, sizeof said->taken, " %s ", word);
+            unset_variable(said, word);
         }
-        for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
-            struct stated_key *key = &said->keys.all[i];
-            key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
-        }
-        if (value == NULL || text_begins(word, "$env:") || strstr(word, "environ[") != NULL) {
-            continue; /* as other shells and languages do: stray_settings.c finds it */
-        }
-        if (text_begins(word, "${") && value[-1] == ':') { /* ": ${NAME:=value}" */
-            name = word + 2;
-            value[-1] = '\0';
-        }
-        *value = '\0';
+        char *name = variable_of(word, &value);
         const struct server_option *option =
-            isupper((unsigned char)name[0]) /* as names of variables are */
+            name != NULL && isupper((unsigned char)name[0]) /* as names of variables are */
                 ? server_option_of_any(said->programs, name, &said->program)
                 : NULL;
         if (option != NULL) {
-            take_variable(said, option, name, value + 1, strchr(blocks.open, 't') != NULL);
+            take_variable(said, option, name, value, strchr(blocks.open, 't') != NULL);
         }
         said->program = before;
     }
@@ -356,19 +409,6 @@ static int count_joined(const char *from, const char *to)
     return count;
 }
 
-/* Pass over a redirection, behind which options may stand: "2>&1", "> log", "< /dev/null", "&> log". */
-static bool pass_redirection(const char **at, char *word)
-{
-    const char *from = *at + strspn(*at, "0123456789");
-    from += from[0] == '&' && from[1] == '>';
-    size_t marks = strspn(from, "<>");
-    from += marks + (marks > 0 && (from[marks] == '&' || from[marks] == '|'));
-    from += strspn(from, " \t\v");
-    *at = marks > 0 ? from + strcspn(from, " \t\v\n;|&") : *at;
-    word[0] = '\0';
-    return marks > 0;
-}
-
 /* May the variable stand for the model, of which options of the command have no word? Not one that is called
  * after options, or a list: it is more than a model. One that is called after nothing is, where a command takes
  * the model without an option: "vllm serve $X". */
@@ -377,9 +417,8 @@ static bool may_be_model(const struct server_text *said, const char *variable, c
     char word[WORD];
     bool named = false,
          serves = text_begins(at - 5, "serve") && strcmp(said->program->file, "sglang") != 0;
-    while (!named && (shell_word(&at, word, sizeof word) || pass_redirection(&at, word))) {
-        const char *value = is_option(word) ? (split_option(word), word) : "";
-        const struct server_option *of = server_option_find(said->program, value);
+    while (!named && next_option(&at, word)) {
+        const struct server_option *of = server_option_find(said->program, word);
         named = of != NULL && of->sets != NULL && strcmp(of->sets, "model") == 0;
     }
     return !named && (serves || strcasestr(variable, "model") != NULL) &&
@@ -482,59 +521,65 @@ bool server_command_starts(const struct server_text *said, const char *text)
     return behind_command(said, text, &program) != NULL;
 }
 
+/* A variable that is called after an option, and that no command uses: an image of one's own (`foreign`) may read
+ * it. Returns whether the word sets a variable. */
+static bool read_unused(struct server_text *said, const char *word, bool foreign)
+{
+    const struct server_program *program = said->program;
+    char copy[WORD], plain[64], *value;
+    const char *sets = NULL, *name = variable_of(strcpy(copy, word), &value);
+    if (name == NULL || !isupper((unsigned char)name[0])) {
+        return false;
+    }
+    const char *own_name = name + (text_begins(name, "SM_") ? 3 : 0);
+    own_name += foreign && text_begins(own_name, "VLLM_") ? 5 : 0;
+    snprintf(plain, sizeof plain, "%s", own_name);
+    for (char *at = plain; *at != '\0'; at++) {
+        *at = (char)tolower((unsigned char)*at);
+    }
+    const struct server_option *option = server_option_find(program, plain);
+    if (text_matches(own_name, "*MODEL?(_[INP][DA]*)")) {
+        sets = "model";
+    } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
+        sets = option->sets;
+    }
+    bool read = shell_variable_is_used(said, name) ||
+                (sets == NULL && !(foreign && strstr(own_name, "ARGS") != NULL));
+    for (int i = 0; !read && sets != NULL && i < STATED_MOST; i++) {
+        const struct stated_key *key = &said->keys.all[i];
+        read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
+    }
+    if (!read && foreign) {
+        error_expect(server_text_refuse(
+                         said, "'%s': what the image makes of the variable is not known", name),
+                     "options of %s behind the image", program->title);
+    } else if (!read) {
+        server_text_pass(said, name, "no command here uses the variable");
+    }
+    return true;
+}
+
 /* Read what stands before a command, or before the options of an image, up to `end`. */
 static void read_head(struct server_text *said, const char *text, const char *end)
 {
     const struct server_program *program = said->program;
-    char word[WORD], last[WORD] = "";
+    char word[WORD];
     const char *own = strstr(text, program->image);
     bool foreign = server_program_started(program, text) == NULL && (own == NULL || own >= end);
-    while (text < end) {
+    for (bool behind = false; text < end;) { /* an option */
         if (!shell_word(&text, word, sizeof word)) {
             text++;
             continue;
         }
-        char *name = word + (text_matches(word, "-e[A-Z]*") ? 2 : 0), plain[64];
-        name += text_begins(word, "--env=") ? 6 : 0;
-        size_t length = strcspn(name, "=");
         if (text_begins(word, "image=")) {
             server_text_read_image(said, word + 6);
-        } else if (isupper((unsigned char)name[0]) && name[length] == '=') {
-            /* A variable that is called after an option, and that no command uses: an image of one's own may
-             * read it. */
-            name[length] = '\0';
-            const char *own_name = name + (text_begins(name, "SM_") ? 3 : 0), *sets = NULL;
-            own_name += foreign && text_begins(own_name, "VLLM_") ? 5 : 0;
-            snprintf(plain, sizeof plain, "%s", own_name);
-            for (char *at = plain; *at != '\0'; at++) {
-                *at = (char)tolower((unsigned char)*at);
-            }
-            const struct server_option *option = server_option_find(program, plain);
-            if (text_matches(own_name, "*MODEL") || text_matches(own_name, "*MODEL_[INP][DA]*")) {
-                sets = "model";
-            } else if (option != NULL && option->value != SERVER_VALUE_NONE) {
-                sets = option->sets;
-            }
-            bool read = shell_variable_is_used(said, name) ||
-                        (sets == NULL && !(foreign && strstr(own_name, "ARGS") != NULL));
-            for (int i = 0; !read && sets != NULL && i < STATED_MOST; i++) {
-                const struct stated_key *key = &said->keys.all[i];
-                read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
-            }
-            if (!read && foreign) {
-                error_expect(
-                    server_text_refuse(
-                        said, "'%s': what the image makes of the variable is not known", name),
-                    "options of %s behind the image", program->title);
-            } else if (!read) {
-                server_text_pass(said, name, "no command here uses the variable");
-            }
-        } else if (text_matches(word, "*.s[iq][fs]*") ||
-                   (may_be_image(program, word, is_option(last)) && strstr(word, "/bin/") == NULL &&
-                    strpbrk(word, "/:@") != NULL)) {
+        } else if (!read_unused(said, word, foreign) &&
+                   (text_matches(word, "*.s[iq][fs]*") ||
+                    (may_be_image(program, word, behind) && strstr(word, "/bin/") == NULL &&
+                     strpbrk(word, "/:@") != NULL))) {
             server_text_read_image(said, word);
         }
-        memcpy(last, word, sizeof last);
+        behind = is_option(word);
     }
 }
 
@@ -622,22 +667,72 @@ static void unquote(char *open)
     }
 }
 
+/* Read the command whose variables stand at `head`, and whose options at `*rest`, which moves to its end. */
+static void read_start(struct server_text *said, const char *head, const char **rest)
+{
+    char whole[COMMAND_MOST];
+    const char *name = *rest, *end = copy_command(head, name, whole);
+    int begins = said->line;
+    read_variables(said, head, (size_t)(name - head));
+    said->line += count_joined(head, name);
+    if (said->command_line > 0) {
+        *rest = end;
+        if (strcmp(said->command, whole) != 0 || strlen(whole) == COMMAND_MOST - 1) {
+            server_command_second(said, said->command_line, said->line);
+        }
+    } else {
+        memcpy(said->command, whole, sizeof whole);
+        said->command_line = said->line;
+        said->typed = true;
+        server_job_read(said, &said->job, head, name);
+        gpu_users_server(said);
+        const char *router = strstr(head, "router.launch_server ");
+        if (router != NULL && router < name) { /* before the servers that it starts */
+            assume_router(said);
+        }
+        server_command_read_words(said, rest);
+        said->typed = false;
+    }
+    said->line = begins;
+    read_head(said, head, name);
+}
+
+static void find_between(struct server_text *said, char *from, char *end)
+{
+    char was = *end;
+    *end = '\0';
+    stray_settings_find(said, from);
+    *end = was;
+}
+
+/* Find settings around the commands of a line: in a sentence before the first one's name, "With --max-num-seqs 8:
+ * vllm serve m", and behind the last one's end. */
+static void find_around(struct server_text *said, char *text, char *name, char *end)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char *begins = text + strspn(text, " \t>*-`");
+    if (isupper((unsigned char)*begins) && strchr(" ", begins[strspn(begins, letters)]) != NULL) {
+        find_between(said, begins, name);
+    }
+    said->line += count_joined(text, end);
+    end += strspn(end, "|;& \t\n");
+    find_between(said, end, end + (*end == '#' ? strlen(end) : strcspn(end, "\v\n")));
+}
+
 bool server_command_read(struct server_text *said, char *text)
 {
-    const char *line = text, *rest = text + strspn(text, " \t");
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    bool found = false, several = false;
-    size_t name = 0; /* the first server's */
+    const char *head = text + strspn(text, " \t"), *rest, *name = NULL; /* the first server's */
+    bool several = false;
     int first = said->line;
-    server_job_read_line(said, line);
+    server_job_read_line(said, text);
     for (int starts = 0;
-         *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL; starts++) {
+         *head != '#' && (rest = behind_command(said, head, &said->program)) != NULL; starts++) {
         if (starts == STARTS_MOST) { /* each reads the line's rest */
             server_command_second(said, said->command_line, said->line);
             break;
         }
-        const char *open = open_quote(rest, line);
-        several = starts_several(said, rest, open != NULL ? open : line) || several;
+        const char *open = open_quote(head, rest);
+        several = starts_several(said, head, open != NULL ? open : rest) || several;
         if (open != NULL) { /* such as that of "bash -c", whose text is read as the line's own */
             unquote(text + (open - text));
             continue;
@@ -646,57 +741,16 @@ bool server_command_read(struct server_text *said, char *text)
             error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
                          "the command of one alone; and --set replicas=N, the number of them");
         }
-        name = found ? name : (size_t)(line - text);
-        found = true;
+        name = name != NULL ? name : rest;
         several = false;
-        read_variables(said, rest, (size_t)(line - rest));
-        const char *head = rest;
-        int begins = said->line;
-        said->line += count_joined(rest, line);
-        rest = line;
-        char whole[COMMAND_MOST];
-        const char *behind = copy_command(head, line, whole);
-        if (said->command_line > 0) {
-            rest = behind;
-            if (strcmp(said->command, whole) != 0 || strlen(whole) == COMMAND_MOST - 1) {
-                server_command_second(said, said->command_line, said->line);
-            }
-        } else {
-            memcpy(said->command, whole, sizeof whole);
-            said->command_line = said->line;
-            said->typed = true;
-            server_job_read(said, &said->job, head, line);
-            gpu_users_server(said);
-            const char *router = strstr(head, "router.launch_server ");
-            if (router != NULL && router < line) { /* before the servers that it starts */
-                assume_router(said);
-            }
-            server_command_read_words(said, &rest);
-            said->typed = false;
-        }
-        said->line = begins;
-        read_head(said, head, line);
+        read_start(said, head, &rest);
+        head = rest;
     }
-    size_t begins = strspn(text, " \t>*-`"), word = strcspn(text + begins, " ");
-    bool plain = word == strspn(text + begins, letters),
-         capital = isupper((unsigned char)text[begins]);
-    if (found && plain &&
-        capital) { /* a sentence before it: "With --max-num-seqs 8: vllm serve m" */
-        char was = text[name];
-        text[name] = '\0';
-        stray_settings_find(said, text + begins);
-        text[name] = was;
-    }
-    if (found) { /* what stands behind the command, on its line */
-        said->line += count_joined(text, rest);
-        char *from = text + (rest + strspn(rest, "|;& \t\n") - text);
-        char *end = *from == '#' ? from + strlen(from) : from + strcspn(from, "\v\n"), was = *end;
-        *end = '\0';
-        stray_settings_find(said, from);
-        *end = was;
+    if (name != NULL) {
+        find_around(said, text, text + (name - text), text + (head - text));
         said->line = first;
     }
-    return found;
+    return name != NULL;
 }
 
 bool server_router_read(struct server_text *said, const char *line)
