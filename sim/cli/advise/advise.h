@@ -71,6 +71,9 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
 /* Fill `start`, the command that starts the advised servers or why there is none, and `answer`. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
+/* Fill the draws of what the next higher rate, or fewer servers, miss; NULL: they were not asked in any. */
+void verdict_put_draws(struct frame *verdict, const struct capacity_draws *draws);
+
 /* Fill `sure`: the error of a run, and what its time rests on where that is unknown. */
 void verdict_put_sure(struct frame *verdict, const struct result *result);
 

@@ -88,13 +88,18 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
                 advise_what(advice, trial, what));
 }
 
+/* Of an interval whose ends are so many times apart only the upper one is of use. (Assumed.) */
+static const double wide = 4;
+
 /* The highest rate of the answer; of another the interval that it lies in. */
 static void put_rate(const struct advice *advice, const struct search *search, struct frame *rows)
 {
     struct search_interval rate = search_interval(search);
     double next = advise_rate_of(advice, search, search_next_miss(search));
     bool whole = search_is_whole(search), open = isinf(rate.most);
-    if (whole) {
+    if (rate.most > wide * rate.least && !open) {
+        frame_textf(rows, DATA_at, "<%s", number_shown(UNIT_ROUGH, rate.most).text);
+    } else if (whole) {
         frame_number(rows, DATA_at, rate.least);
     } else if (open) {
         frame_textf(rows, DATA_at, ">%s", number_shown(UNIT_ROUGH, rate.least).text);

@@ -307,6 +307,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
+        verdict_put_draws(verdict, fleet_miss_draws(best));
     }
 }
 
@@ -323,7 +324,7 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
         if (fleet_miss_is_sure(fleet, form) && form != below && !form->is_twin &&
             fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
             fleet_short(fleet, form) <=
-                (notes_have(misses->notes, NOTE_too_close) ? called : nearly)) {
+                (notes_find(misses->notes, NOTE_too_close) != NULL ? called : nearly)) {
             advise_say(text, "%s", before);
             say_missing(fleet, form, text);
             before = "; ";
@@ -361,12 +362,11 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
 {
     const struct result *result = fleet_holds(best);
     double requests = result_number(result, COLUMN(requests));
-    bool drawn = best->full == best->servers && result_number(result, COLUMN(hit_tokens_gpu)) > 0;
     char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
     advise_limits(&fleet->targets, result, limits);
     advise_say(text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
                limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
-               fleet->rate, drawn ? ", and held in 3 draws" : "");
+               fleet->rate, fleet->is_stream ? ", and held in 3 draws" : "");
     const struct fleet_form *below = fleet_next_below(fleet);
     if (below != NULL) {
         advise_say(text, " With ");

@@ -111,9 +111,23 @@ static void say_load(const struct advice *advice, const struct search *best,
     }
 }
 
+/* "6.46 to 7.87 requests a second": where a capacity lies, by short runs. */
+static void say_interval(const struct search *search, char text[ADVISE_SENTENCE])
+{
+    struct search_interval rate = search_interval(search);
+    bool open = isinf(rate.most);
+    advise_say(text, "%s%s", open ? "at least " : "", number_shown(UNIT_ROUGH, rate.least).text);
+    if (!open) {
+        advise_say(text, " to %s", number_shown(UNIT_ROUGH, rate.most).text);
+    }
+    advise_say(text, " requests a second");
+}
+
+/* Of a system that surely holds more the edge is named. */
 static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";
+    const struct search *best = &advice->systems.searches[advice->best];
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
         enum tie tie = advise_too_close(advice, search);
@@ -123,6 +137,10 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
             if (search_is_whole(search)) {
                 advise_say(text, " (%s times: %s)", number_shown(UNIT_ROUGH, times).text,
                            tie_reason(tie));
+            } else if (search_interval(search).least > advise_rate_of(advice, best, best->found)) {
+                advise_say(text, " (");
+                say_interval(search, text);
+                advise_say(text, ")");
             }
             before = ", ";
         }
@@ -168,15 +186,22 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     }
     advise_say(text, ".");
     if (next != PLANNING_NONE) {
-        advise_say(text, " At %s it %s%s.", search_text(best, next),
-                   violation_of_value(&advice->targets, NULL, best, next, limits),
-                   search_surely_misses(best, next) ? "" : ", by less than runs differ");
+        advise_say(text, " At %s it %s.", search_text(best, next),
+                   violation_of_value(&advice->targets, NULL, best, next, limits));
     }
     if (!isnan(cost)) {
         advise_say(text, " A million output tokens cost $%s.", number_shown(UNIT_ROUGH, cost).text);
     }
     verdict_say_ties(advice, text);
     frame_text(verdict, VERDICT_run, text);
+}
+
+void verdict_put_draws(struct frame *verdict, const struct capacity_draws *draws)
+{
+    if (draws != NULL) {
+        frame_number(verdict, VERDICT_missed_draws, draws_missed(draws));
+        frame_number(verdict, VERDICT_draws, draws_asked(draws));
+    }
 }
 
 static void verdict_put_run(const struct advice *advice, struct frame *verdict)
@@ -198,6 +223,8 @@ static void verdict_put_run(const struct advice *advice, struct frame *verdict)
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
     frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
+    verdict_put_draws(verdict,
+                      next != PLANNING_NONE && best->depth != NULL ? &best->draws[next] : NULL);
     if (!advice->serves) {
         frame_number(verdict, VERDICT_batch, result_number(result, COLUMN(batch)));
     } else if (advise_limits(&advice->targets, result, limits)[0] != '\0') {
@@ -437,19 +464,6 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
 }
 
-/* "KV in fp8 (it rounds): 6.46 to 7.87 requests a second": where the capacity lies, by short runs. */
-static void say_interval(const struct search *search, char text[ADVISE_SENTENCE])
-{
-    struct search_interval rate = search_interval(search);
-    if (isinf(rate.most)) {
-        advise_say(text, ": at least %s requests a second",
-                   number_shown(UNIT_ROUGH, rate.least).text);
-    } else {
-        advise_say(text, ": %s to %s requests a second", number_shown(UNIT_ROUGH, rate.least).text,
-                   number_shown(UNIT_ROUGH, rate.most).text);
-    }
-}
-
 static void say_instead(const struct advice *advice, struct frame *verdict)
 {
     bool plain = advice_result(advice_plain(advice)) != NULL, any = false;
@@ -479,6 +493,7 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
                               : "",
                    advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
         if (any && !search_is_whole(advice_trial_search(trial))) {
+            advise_say(text, ": ");
             say_interval(advice_trial_search(trial), text);
         } else if (any) {
             (plain ? say_gain : say_rescue)(advice, trial, text);

@@ -1,7 +1,6 @@
 /* A plan, or a Pareto front, for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -68,9 +67,12 @@ const char *violation_describe(const struct targets *targets, const struct colum
             say_missed(target, result, violation, text);
         }
     }
-    if (notes_have(result->notes, NOTE_other_draw)) {
-        text_append(text, VIOLATION_TEXT, " with seed=%" PRId64,
-                    result_cell(result, COLUMN(seed))->integer);
+    const json_t *draws = notes_find(result->notes, NOTE_draws);
+    if (draws != NULL) {
+        int missed = (int)json_integer_value(json_object_get(draws, "missed"));
+        text_append(text, VIOLATION_TEXT, " in %d of %d draws (seed%s %s)", missed, CAPACITY_DRAWS,
+                    text_plural((uint64_t)missed),
+                    json_string_value(json_object_get(draws, "seeds")));
     }
     bool lacks = compared != NULL && !result_cell(result, compared)->set;
     if (lacks && !targets_judge(targets, compared)) {
@@ -316,10 +318,11 @@ static void note_capacity(const struct search *search, struct runs_notes *notes)
     uint32_t miss = search_next_miss(search);
     if (search->found != PLANNING_NONE && miss != PLANNING_NONE) {
         bool brief = search->depth[search->found] == SEARCH_BRIEF;
+        bool all = notes_find(search->results[miss].notes, NOTE_draws) == NULL;
         runs_notes_add_note(notes, search->candidate->system,
                             note_make(NOTE_capacity_between,
                                       note_text(search_text(search, search_surely_held(search))),
-                                      note_text(search_text(search, miss)),
+                                      note_text(search_text(search, miss)), note_flag(all),
                                       note_whole(brief ? STREAM_USUAL : STREAM_MOST)));
     }
 }

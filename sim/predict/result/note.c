@@ -134,14 +134,14 @@ const char *note_write(const json_t *least, const json_t *most, char *text, size
     return text;
 }
 
-bool notes_have(const json_t *notes, enum note_id id)
+const json_t *notes_find(const json_t *notes, enum note_id id)
 {
-    for (size_t i = 0; i < json_array_size(notes); i++) {
-        if (note_kind_of(json_array_get(notes, i)) == &note_kinds[id]) {
-            return true;
-        }
+    size_t i = 0;
+    while (i < json_array_size(notes) &&
+           note_kind_of(json_array_get(notes, i)) != &note_kinds[id]) {
+        i++;
     }
-    return false;
+    return json_array_get(notes, i);
 }
 
 /* Give both of the value the end of them all. */

@@ -64,8 +64,8 @@ json_t *note_of(enum note_id id, const struct note_given *given, size_t count);
 const struct note_kind *note_kind_of(const json_t *note);
 const char *note_words(const json_t *note);
 
-/* Has the list (NULL: an empty one) such a note? */
-bool notes_have(const json_t *notes, enum note_id id);
+/* The first such note of the list (NULL: an empty one); NULL: it has none. */
+const json_t *notes_find(const json_t *notes, enum note_id id);
 
 /* ---- several runs ---- */
 

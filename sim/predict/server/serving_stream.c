@@ -17,8 +17,8 @@ enum { FIRST = 500, FEW = 500, MOST_STEPS = 4000000, MOST_TOKENS = 300000000 };
 static const double share_length = 32;
 
 /* A run is this many times as long as a request takes, and clients send so many requests each; and where no
- * question ends it before, as so many sessions one after the other (assumed): a router sends the turns of one to
- * one server, which fills and breaks down as slowly as sessions come and go. */
+ * question ends it before, as so many sessions one after the other (assumed): a router sends the turns of
+ * one to one server, which fills and breaks down as slowly as sessions come and go. */
 enum { ANSWERS = 10, CYCLES = 10, SESSIONS = 5 };
 
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
@@ -256,9 +256,9 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
-/* Do sessions still have more of their turns before them at the end than at the beginning, by a share of what was
- * asked for and by more than chance? A server that is too slow for them holds their later turns back, and nothing
- * need pile up in it. How many sessions began, which is drawn, is no part of this. */
+/* Do sessions still have more of their turns before them at the end than at the beginning, by a share of
+ * what was asked for and by more than chance? A server that is too slow for them holds their later turns
+ * back, and nothing need pile up in it. How many sessions began, which is drawn, is no part of this. */
 static bool holds_back(const struct requests *requests, const struct served *served, double asked,
                        int64_t from_ns, int64_t to_ns)
 {
@@ -269,8 +269,8 @@ static bool holds_back(const struct requests *requests, const struct served *ser
            fmax(share, deviations * sqrt(before.variance + after.variance));
 }
 
-/* In the whole window or, as a server whose cache no longer holds its prompts may break down late, in the last
- * quarter of it. */
+/* In the whole window or, as a server whose cache no longer holds its prompts may break down late, in the
+ * last quarter of it. */
 static bool sessions_wait(const struct requests *requests, const struct served *served,
                           double session_ns, const struct serving_window *window)
 {

@@ -240,16 +240,23 @@ const struct result *fleet_misses(const struct fleet_form *form)
 
 bool fleet_is_sure(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    bool asked = form->full == form->servers && form->drawn == form->servers;
-    return form->servers > 0 && (asked || !fleet->is_stream);
+    return form->servers > 0 &&
+           (!fleet->is_stream || draws_asked(&form->draws[form->servers - 1]) == CAPACITY_DRAWS);
 }
 
 bool fleet_miss_is_sure(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct result *misses = fleet_misses(form);
     return misses != NULL &&
-           (form->fewer == form->missed || !fleet->is_stream || form->alone == ALONE_MISSES ||
+           (fleet_miss_draws(form) != NULL || !fleet->is_stream || form->alone == ALONE_MISSES ||
             result_number(misses, COLUMN(queue_grows)) > 0);
+}
+
+const struct capacity_draws *fleet_miss_draws(const struct fleet_form *form)
+{
+    bool asked =
+        form->alone != ALONE_MISSES && form->fewer > 0 && form->draws[form->fewer - 1].asked > 0;
+    return asked ? &form->draws[form->fewer - 1] : NULL;
 }
 
 double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form)

@@ -56,9 +56,8 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     switch (sizing->what) {
     case FLEET_BRIEF:
     case FLEET_FULL:
-        return fleet_scenario(fleet, form, value < form->grid.count ? value + 1 : form->servers,
-                              out, why) &&
-               capacity_set_draw(out, value, form->grid.count, why);
+        return fleet_scenario(fleet, form, value % form->grid.count + 1, out, why) &&
+               draws_set(out, value / form->grid.count, why);
     case FLEET_ALONE:
         return set_alone(fleet, form, out, why);
     default:
@@ -87,6 +86,23 @@ static bool fleet_leads(const struct fleet_size *fleet, uint32_t line)
                                  (form->is_twin && line == fleet->best + 1));
 }
 
+/* A run of so many servers, in a draw of the requests. */
+static void take_servers(const struct sizing *sizing, uint32_t line, uint32_t value,
+                         struct result *result, double violation)
+{
+    struct fleet_form *form = &sizing->fleet->forms[line];
+    uint32_t draw = value / form->grid.count, at = value % form->grid.count;
+    struct capacity_draws once = {.asked = 0};
+    bool full = sizing->what == FLEET_FULL;
+    if (draws_take(full ? &form->draws[at] : &once, draw, violation > 0, result, &form->runs[at])) {
+        grid_put(&form->grid, at, violation);
+        form->searched |= full;
+    }
+    if (full && fleet_leads(sizing->fleet, line) && !form->is_twin) {
+        form->within = form->most_servers;
+    }
+}
+
 static bool fleet_take(uint32_t line, uint32_t value, struct result *result, void *context,
                        struct error *why)
 {
@@ -104,31 +120,16 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         }
         break;
     case FLEET_ALONE:
-        form->alone = violation > 0 && !notes_have(result->notes, NOTE_too_close) ? ALONE_MISSES
-                                                                                  : ALONE_HOLDS;
+        form->alone = violation > 0 && notes_find(result->notes, NOTE_too_close) == NULL
+                          ? ALONE_MISSES
+                          : ALONE_HOLDS;
         result_release(&form->idle);
         form->idle = *result;
         result_init(result);
         break;
     case FLEET_BRIEF:
     case FLEET_FULL:
-        if (value >= form->grid.count && violation <= TARGET_AMPLE) {
-            break;
-        }
-        if (value >= form->grid.count) {
-            capacity_note_draw(result);
-            value = form->servers - 1;
-        }
-        if (sizing->what == FLEET_FULL) {
-            *(violation > 0 ? &form->missed : &form->full) = value + 1;
-            form->within = fleet_leads(sizing->fleet, line) && !form->is_twin ? form->most_servers
-                                                                              : form->within;
-            form->searched = true;
-        }
-        grid_put(&form->grid, value, violation);
-        result_release(&form->runs[value]);
-        form->runs[value] = *result;
-        result_init(result);
+        take_servers(sizing, line, value, result, violation);
         break;
     }
     tell(sizing);
@@ -152,12 +153,12 @@ static uint32_t next_within(struct fleet_form *form, uint32_t *values)
  * may be the least of their machine? */
 static bool nearly_holds(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    return form->fewer > 0 && form->fewer != form->missed && !form->is_twin &&
-           form->alone != ALONE_MISSES && form->grid.violation[form->fewer - 1] <= nearly &&
+    return form->fewer > 0 && !form->is_twin && form->alone != ALONE_MISSES &&
+           form->grid.violation[form->fewer - 1] <= nearly &&
            fleet_cost(form, form->fewer) <= fleet_found_on(fleet, form);
 }
 
-/* Is it told what so many servers of the form miss, and is more than a queue that grows? */
+/* Is it told what the most servers of the form that miss a limit miss? */
 static bool tells_miss(const struct fleet_size *fleet, uint32_t line)
 {
     const struct fleet_form *form = &fleet->forms[line];
@@ -165,26 +166,22 @@ static bool tells_miss(const struct fleet_size *fleet, uint32_t line)
     bool twin = best != NULL && form->is_twin && form == best + 1 && form->fewer == best->servers;
     bool below = best != NULL && fleet_is_sure(fleet, best) && form == fleet_next_below(fleet);
     bool nearest = form->servers == 0 && fleet_best_on(fleet, form->candidate->machine) == line;
-    return form->fewer > 0 && !fleet_miss_is_sure(fleet, form) && (twin || below || nearest);
+    return form->fewer > 0 && form->alone != ALONE_MISSES && (twin || below || nearest);
 }
 
 static uint32_t next_full(const struct fleet_size *fleet, uint32_t line, uint32_t *values)
 {
-    struct fleet_form *form = &fleet->forms[line];
-    bool leading = fleet_leads(fleet, line);
-    values[0] = form->servers - 1;
-    if (leading && form->full != form->servers) {
-        return 1;
+    const struct fleet_form *form = &fleet->forms[line];
+    bool tells = nearly_holds(fleet, form) || tells_miss(fleet, line);
+    const uint32_t told[] = {fleet_leads(fleet, line) ? form->servers : 0, tells ? form->fewer : 0};
+    uint32_t count = 0;
+    for (int i = 0; i < 2 && count == 0; i++) {
+        uint32_t at = told[i] - 1;
+        count = told[i] > 0 ? draws_next(&form->draws[at], &fleet->targets, &form->runs[at], at,
+                                         form->grid.count, values)
+                            : 0;
     }
-    if (leading && form->drawn != form->servers) {
-        form->drawn = form->servers;
-        uint32_t draws = capacity_draws(fleet_holds(form), form->grid.count, values);
-        if (draws > 0) {
-            return draws;
-        }
-    }
-    values[0] = form->fewer - 1;
-    return nearly_holds(fleet, form) || tells_miss(fleet, line);
+    return count;
 }
 
 static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
@@ -233,7 +230,9 @@ static void runs_release(struct fleet_form *form)
         result_release(&form->runs[i]);
     }
     free(form->runs);
+    free(form->draws);
     form->runs = NULL;
+    form->draws = NULL;
     grid_release(&form->grid);
 }
 
@@ -244,7 +243,8 @@ static bool begin(struct fleet_form *form, uint32_t within, uint32_t guess, stru
     runs_release(form);
     form->within = within;
     form->runs = array_zeroed(most, sizeof *form->runs, why);
-    form->searched = form->runs != NULL && grid_init(&form->grid, most, why);
+    form->draws = array_zeroed(most, sizeof *form->draws, why);
+    form->searched = form->runs != NULL && form->draws != NULL && grid_init(&form->grid, most, why);
     if (form->searched) {
         grid_near(&form->grid, (guess < within ? guess : within) - 1, 1, 1);
     }
@@ -343,7 +343,8 @@ static bool ask_alone(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Is a form asked of requests alone before more of its servers are tried? Of requests without end a few tell. */
+/* Is a form asked of requests alone before more of its servers are tried? Of requests without end a few
+ * tell. */
 static bool asks_alone(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct result *misses = fleet_misses(form);
@@ -407,9 +408,9 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
     return true;
 }
 
-/* Servers of a machine's best form, as many as few requests tell, are run as `simulate` runs them, and so are
- * those that nearly hold. Where the former do not hold the rate then, more are tried, or another form that costs
- * no more than these; and where the answer's do, their twin. */
+/* Servers of a machine's best form, as many as few requests tell, are run as `simulate` runs them, and so
+ * are those that nearly hold. Where the former do not hold the rate then, more are tried, or another form
+ * that costs no more than these; and where the answer's do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -474,11 +475,10 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
 bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form *form,
                          struct scenario *out, struct error *why)
 {
-    const struct result *misses = fleet_misses(form);
+    const struct capacity_draws *draws = fleet_miss_draws(form);
     if (form->alone == ALONE_MISSES) {
         return set_alone(fleet, form, out, why);
     }
     return fleet_scenario(fleet, form, form->fewer, out, why) &&
-           (!notes_have(misses->notes, NOTE_other_draw) ||
-            scenario_values_set(&out->values, "seed", result_number(misses, COLUMN(seed)), why));
+           draws_set(out, draws != NULL ? draws_first_miss(draws) : 0, why);
 }

@@ -13,9 +13,9 @@
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
  * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
- * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it: of the
- * best form of each machine and of the answer's twin, which have to hold there, too, and in other draws
- * (capacity.h); of servers that nearly hold; and of the smaller number of GPUs whose miss is printed. Figures
+ * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it, in several
+ * draws (capacity.h): of the best form of each machine and of the answer's twin, which have to hold there, too;
+ * and of the smaller number of GPUs whose miss is printed. Servers that nearly hold are asked in one. Figures
  * are shown of no others.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
@@ -63,16 +63,14 @@ struct fleet_form {
     bool decided;    /* it holds, misses, or costs more */
     uint32_t within; /* servers up to this many may be tried so far */
     enum fleet_alone alone;
-    struct result idle;  /* that told it; owned */
-    struct grid grid;    /* of the number of servers, less one */
-    struct result *runs; /* [grid.count], set for the numbers tried; owned */
-    bool searched;       /* by the rounds that go on */
-    uint32_t servers;    /* that hold the rate; 0: none do */
-    uint32_t full;       /* servers that held as `simulate` runs them, */
-    uint32_t missed;     /* and that did not; 0: none */
-    uint32_t drawn;      /* that were asked in other draws (capacity.h); 0: none */
-    bool ample;          /* and meet each limit on a time by a tenth */
-    uint32_t fewer;      /* the most servers tried that miss a limit; 0: none */
+    struct result idle;           /* that told it; owned */
+    struct grid grid;             /* of the number of servers, less one */
+    struct result *runs;          /* [grid.count], set for the numbers tried; owned */
+    bool searched;                /* by the rounds that go on */
+    uint32_t servers;             /* that hold the rate; 0: none do */
+    struct capacity_draws *draws; /* [grid.count] that were run as `simulate` runs them; owned */
+    bool ample;                   /* they meet each limit on a time by a tenth */
+    uint32_t fewer;               /* the most servers tried that miss a limit; 0: none */
 };
 
 struct fleet_size {
@@ -109,9 +107,10 @@ const struct result *fleet_holds(const struct fleet_form *form);
 const struct result *fleet_misses(const struct fleet_form *form);
 
 /* Does it hold the rate as an answer has to? And may it be told what fleet_misses() misses: do requests alone, or
- * does the queue grow, or is the run that of `simulate`? */
+ * does the queue grow, or is the run that of `simulate`? Its draws, or NULL: it was not run so. */
 bool fleet_is_sure(const struct fleet_size *fleet, const struct fleet_form *form);
 bool fleet_miss_is_sure(const struct fleet_size *fleet, const struct fleet_form *form);
+const struct capacity_draws *fleet_miss_draws(const struct fleet_form *form);
 
 /* By how much fleet_misses() misses a limit, as a share of it; infinity: nothing does. */
 double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form);

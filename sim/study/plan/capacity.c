@@ -1,7 +1,9 @@
 #include "study/plan/capacity.h"
 
+#include "core/text.h"
 #include "server/requests/synthetic.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Requests that come at once. Sessions overlap only once there are many; a server idles while users think. */
@@ -41,24 +43,77 @@ bool capacity_has_sessions(const struct scenario *scenario)
     return workload != NULL && synthetic_says(workload->text, "turns");
 }
 
-uint32_t capacity_draws(const struct result *holds, uint32_t count, uint32_t *values)
+enum { ALL_DRAWS = (1 << CAPACITY_DRAWS) - 1 };
+
+uint32_t draws_next(const struct capacity_draws *draws, const struct targets *targets,
+                    const struct result *kept, uint32_t value, uint32_t count, uint32_t *values)
 {
-    values[0] = count;
-    values[1] = count + 1;
-    return result_number(holds, COLUMN(hit_tokens_gpu)) > 0 ? CAPACITY_DRAWS : 0;
+    uint32_t used = 0;
+    bool grows = result_number(kept, COLUMN(queue_grows)) > 0;
+    bool surely = draws->missed > 0 && !grows && targets_violation(targets, kept) > TARGET_AMPLE;
+    values[0] = value;
+    for (uint32_t draw = 1; draws->asked > 0 && !surely && draw < CAPACITY_DRAWS; draw++) {
+        values[used] = draw * count + value;
+        used += (draws->asked >> draw & 1) == 0;
+    }
+    return draws->asked == 0 ? 1 : used;
 }
 
-bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count, struct error *why)
+bool draws_set(struct scenario *scenario, uint32_t draw, struct error *why)
 {
     double seed = scenario_stated(&scenario->values, "seed", 1);
-    return value < count ||
-           scenario_values_set(&scenario->values, "seed", seed + value - count + 1, why);
+    return draw == 0 || scenario_values_set(&scenario->values, "seed", seed + draw, why);
 }
 
-void capacity_note_draw(struct result *result)
+uint32_t draws_asked(const struct capacity_draws *draws)
 {
-    int64_t seed = result_cell(result, COLUMN(seed))->integer;
-    result_note(result, note_make(NOTE_other_draw, note_whole((uint64_t)seed)));
+    return (uint32_t)__builtin_popcount(draws->asked);
+}
+
+uint32_t draws_missed(const struct capacity_draws *draws)
+{
+    return (uint32_t)__builtin_popcount(draws->missed);
+}
+
+uint32_t draws_first_miss(const struct capacity_draws *draws)
+{
+    return draws->missed > 0 ? (uint32_t)__builtin_ctz(draws->missed) : 0;
+}
+
+bool draws_mostly_miss(const struct capacity_draws *draws)
+{
+    return 2 * draws_missed(draws) > draws_asked(draws);
+}
+
+/* "1, 3", where the first draw has the seed `first`. */
+static void list_seeds(const struct capacity_draws *draws, int64_t first, char text[64])
+{
+    text[0] = '\0';
+    for (int draw = 0; draw < CAPACITY_DRAWS; draw++) {
+        if ((draws->missed >> draw & 1) != 0) {
+            text_append(text, 64, "%s%" PRId64, text[0] != '\0' ? ", " : "", first + draw);
+        }
+    }
+}
+
+bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct result *run,
+                struct result *kept)
+{
+    int64_t first = result_cell(run, COLUMN(seed))->integer - draw;
+    bool keeps = draw == 0 || (misses && draws->missed == 0);
+    char seeds[64];
+    draws->asked |= (uint8_t)(1U << draw);
+    draws->missed |= (uint8_t)(misses << draw);
+    if (keeps) {
+        result_release(kept);
+        *kept = *run;
+        result_init(run);
+    }
+    if (draws->asked == ALL_DRAWS && draws->missed > 0 && draws->missed < ALL_DRAWS) {
+        list_seeds(draws, first, seeds);
+        result_note(kept, note_make(NOTE_draws, note_whole(draws_missed(draws)), note_text(seeds)));
+    }
+    return keeps;
 }
 
 bool capacity_set_at_once(struct scenario *scenario, struct error *why)

@@ -12,8 +12,8 @@
  * answers at most. No figure of it is ever shown. */
 #pragma once
 
-#include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
+#include "study/plan/target.h"
 
 /* Let made-up requests go on without end. `is_stream` receives whether they do; others, such as a
  * file's, are served as they are. False: memory is out. */
@@ -27,16 +27,35 @@ bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct erro
 /* Are the requests made up, and turns of sessions? While few come, more of their prompts are cached. */
 bool capacity_has_sessions(const struct scenario *scenario);
 
-/* A server that finds prompts in its cache may hold a load for thousands of requests, and break down for good
- * once chance fills the cache. So an answer has to hold, by less than a tenth off its limits (TARGET_AMPLE), in
- * so many more draws of its requests: values past the `count` of a search are its draws. */
-enum { CAPACITY_DRAWS = 2 };
-uint32_t capacity_draws(const struct result *holds, uint32_t count, uint32_t *values);
-bool capacity_set_draw(struct scenario *scenario, uint32_t value, uint32_t count,
-                       struct error *why);
+/* Near its capacity a server may hold a load for thousands of requests, and break down for good once chance
+ * lets a queue form or fills its cache. So what is told of a load, that it holds or misses, is asked in
+ * several draws of its requests, as `simulate` runs them: with the scenario's seed and the next ones. An
+ * answer has to hold in all of them. A miss that is no near one, and no queue that grows, is told of one
+ * draw. */
+enum { CAPACITY_DRAWS = 3 };
 
-/* Note on a draw that it is one. */
-void capacity_note_draw(struct result *result);
+struct capacity_draws {
+    uint8_t asked, missed; /* bit k: with the k-th next seed */
+};
+
+/* The draws in which a load is to be asked next, into `values`: draw k of the load `value` of a search of
+ * `count` is the value k * count + `value`. `kept`: its run so far. Returns their number. */
+uint32_t draws_next(const struct capacity_draws *draws, const struct targets *targets,
+                    const struct result *kept, uint32_t value, uint32_t count, uint32_t *values);
+
+/* Let the scenario draw the requests of draw k. */
+bool draws_set(struct scenario *scenario, uint32_t draw, struct error *why);
+
+/* Take the run of draw k of a load. `kept` becomes the first of its runs that misses, or else its own. Once
+ * all are asked, and some hold and some miss, a note of it says so. Returns whether it is this run. */
+bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct result *run,
+                struct result *kept);
+
+/* How many were asked, and how many of them miss; the first that does, or else the own one; and do most? */
+uint32_t draws_asked(const struct capacity_draws *draws);
+uint32_t draws_missed(const struct capacity_draws *draws);
+uint32_t draws_first_miss(const struct capacity_draws *draws);
+bool draws_mostly_miss(const struct capacity_draws *draws);
 
 /* Requests that tell what a server misses that has nothing else to do. */
 enum { CAPACITY_IDLE = 250 };

@@ -106,7 +106,8 @@ static void planning_judge_again(struct search *search, const struct targets *ta
     }
 }
 
-/* Requests that were too long for the server in a try, which they are at any load: a short run may meet none. */
+/* Requests that were too long for the server in a try, which they are at any load: a short run may meet
+ * none. */
 static double left_out(const struct search *search)
 {
     double most = 0;
@@ -203,17 +204,26 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
     return count;
 }
 
+/* The answer, and the next value that misses, in all of their draws. The latter may turn out to hold, or
+ * mostly: then another one is told. */
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;
+    const struct targets *targets = &planning->options.targets;
     struct search *search = planning_line(planning, line);
-    uint32_t found = values[0] = search->found;
-    if (!winner_is(planning, search) || search->depth[found] != SEARCH_WHOLE) {
-        return winner_is(planning, search);
+    uint32_t found = grid_found(&search->grid), of = search->grid.count;
+    if (!winner_is(planning, search) || found == PLANNING_NONE ||
+        (search->grid.violation[search->found] > 0 && search->depth[found] != SEARCH_WHOLE)) {
+        return 0; /* a lower load is first asked at length */
     }
-    bool open = search->grid.violation[found] == 0 && search->drawn != found;
-    search->drawn = found;
-    return open ? capacity_draws(&search->results[found], search->grid.count, values) : 0;
+    search->found = found;
+    uint32_t next = search_next_miss(search);
+    uint32_t count =
+        draws_next(&search->draws[found], targets, &search->results[found], found, of, values);
+    return count > 0 || next == PLANNING_NONE
+               ? count
+               : draws_next(&search->draws[next], targets, &search->results[next], next, of,
+                            values);
 }
 
 /* A value that the scenario refuses was typed into the axis. */
@@ -221,9 +231,8 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
                          struct error *why)
 {
     const struct search *search = planning_line(context, line);
-    uint32_t count = search->grid.count;
-    bool good = search_scenario(search, value < count ? value : search->found, out, why) &&
-                capacity_set_draw(out, value, count, why);
+    bool good = search_scenario(search, value % search->grid.count, out, why) &&
+                draws_set(out, value / search->grid.count, why);
     if (!good && search->axis.option != NULL && strcmp(why->file, "--set") == 0) {
         snprintf(why->file, sizeof why->file, "%s", search->axis.option);
     }
@@ -235,26 +244,18 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
 {
     struct planning *planning = context;
     struct search *search = planning_line(planning, line);
+    uint32_t draw = value / search->grid.count, at = value % search->grid.count;
+    struct capacity_draws once = {.asked = 0};
+    bool whole = search->depth != NULL && planning->depth == SEARCH_WHOLE;
+    bool misses = targets_violation(&planning->options.targets, result) > 0;
     (void)why;
-    bool draws = value >= search->grid.count;
-    if (draws && targets_violation(&planning->options.targets, result) <= TARGET_AMPLE) {
-        return true;
+    if (draws_take(whole ? &search->draws[at] : &once, draw, misses, result,
+                   &search->results[at])) {
+        planning_judge(search, at, planning->options.best);
     }
-    if (draws) {
-        capacity_note_draw(result);
-        value = search->found;
-    }
-    bool close = search_is_close(search, value);
-    result_release(&search->results[value]); /* of a shorter run */
-    search->results[value] = *result;
-    result_init(result);
-    planning_judge(search, value, planning->options.best);
     share_left_out(search, planning->options.best);
     if (search->depth != NULL) {
-        search->depth[value] = (uint8_t)planning->depth;
-    }
-    if (close && planning->depth == SEARCH_WHOLE) { /* of which no limit is asked */
-        result_note(&search->results[value], note_plain(NOTE_too_close));
+        search->depth[at] = (uint8_t)planning->depth;
     }
     planning_report(planning, search);
     return true;
@@ -526,7 +527,7 @@ static bool idle_take(uint32_t line, uint32_t value, struct result *result, void
 {
     const struct planning *planning = context;
     bool misses = targets_violation(&planning->options.targets, result) > 0;
-    return !misses || notes_have(result->notes, NOTE_too_close) ||
+    return !misses || notes_find(result->notes, NOTE_too_close) != NULL ||
            planning_take(line, value, result, context, why);
 }
 
@@ -630,7 +631,7 @@ static bool begin_all(struct planning *planning, struct error *why)
         struct search *search = &planning->searches[i];
         search->candidate = &planning->candidates[i];
         search->targets = planning->options.targets;
-        search->found = search->nearest = search->drawn = PLANNING_NONE;
+        search->found = search->nearest = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
                search_begin(search, &planning->candidates[i], &planning->options,
                             planning->is_stream, why);

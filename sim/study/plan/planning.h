@@ -61,9 +61,9 @@ struct search {
     uint8_t
         *depth; /* [grid.count] of loads of a stream: the enum search_depth of the last run; owned;
                      * else NULL */
-    struct result *results;  /* [search.count], set for the values tried; owned */
-    uint32_t found, nearest; /* values; or PLANNING_NONE */
-    uint32_t drawn;          /* the value that was asked in other draws; or PLANNING_NONE */
+    struct capacity_draws *draws; /* [grid.count] of those: the draws of SEARCH_WHOLE; owned */
+    struct result *results;       /* [search.count], set for the values tried; owned */
+    uint32_t found, nearest;      /* values; or PLANNING_NONE */
 };
 
 struct planning {
@@ -91,8 +91,8 @@ uint32_t search_shown(const struct search *search);
  * a limit (predict/server/stream_question.h). */
 bool search_is_close(const struct search *search, uint32_t value);
 
-/* Does the value miss a target beyond doubt? A longer run's interval tells; that of a short one is so wide that
- * a miss by more than a short run is off is one, too. */
+/* Does the value miss a target beyond doubt? Most of its draws tell; or a longer run's interval; that of a short
+ * one is so wide that a miss by more than a short run is off is one, too. */
 bool search_surely_misses(const struct search *search, uint32_t value);
 
 /* The next better value that was tried and surely misses a target, or without one that misses one. It need not

@@ -12,7 +12,7 @@ uint32_t search_shown(const struct search *search)
 
 bool search_is_close(const struct search *search, uint32_t value)
 {
-    return notes_have(search->results[value].notes, NOTE_too_close);
+    return notes_find(search->results[value].notes, NOTE_too_close) != NULL;
 }
 
 uint32_t search_surely_held(const struct search *search)
@@ -42,9 +42,10 @@ static bool clearly_misses(const struct search *search, uint32_t value)
 
 bool search_surely_misses(const struct search *search, uint32_t value)
 {
-    bool brief = search->depth != NULL && search->depth[value] == SEARCH_BRIEF;
-    return search_is_close(search, value) ? brief && clearly_misses(search, value)
-                                          : search->grid.violation[value] > 0;
+    bool stream = search->depth != NULL, brief = stream && search->depth[value] == SEARCH_BRIEF;
+    return stream && search->draws[value].asked > 0 ? draws_mostly_miss(&search->draws[value])
+           : search_is_close(search, value)         ? brief && clearly_misses(search, value)
+                                                    : search->grid.violation[value] > 0;
 }
 
 uint32_t search_next_miss(const struct search *search)
@@ -181,7 +182,8 @@ bool search_begin(struct search *search, struct candidate *candidate,
     search->grid.load =
         search->maximise && search->fixed == NULL && search_is_load(search->axis.key);
     bool asks = search->grid.load && is_stream && options->best == NULL;
-    return !asks || (search->depth = array_zeroed(count, sizeof *search->depth, why)) != NULL;
+    return !asks || ((search->depth = array_zeroed(count, sizeof *search->depth, why)) != NULL &&
+                     (search->draws = array_zeroed(count, sizeof *search->draws, why)) != NULL);
 }
 
 void search_release(struct search *search)
@@ -192,6 +194,7 @@ void search_release(struct search *search)
     free(search->results);
     grid_release(&search->grid);
     free(search->depth);
+    free(search->draws);
     axis_release(&search->axis);
 }
 

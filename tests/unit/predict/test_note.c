@@ -223,8 +223,8 @@ static void notes_come_back(void **state)
     assert_int_equal(parse(text, &back), COUNT(all));
     notes_write_json(back, again, sizeof again);
     assert_string_equal(text, again);
-    assert_true(notes_have(back, NOTE_plugin));
-    assert_false(notes_have(back, NOTE_room));
+    assert_non_null(notes_find(back, NOTE_plugin));
+    assert_null(notes_find(back, NOTE_room));
     json_decref(notes);
     json_decref(back);
 }

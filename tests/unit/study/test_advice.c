@@ -246,11 +246,13 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;
     struct result results[3];
+    struct capacity_draws none[3] = {{.asked = 0}}, asked[3] = {{7, 3}, {7, 4}, {1, 1}};
     uint8_t brief[3] = {SEARCH_BRIEF, SEARCH_BRIEF, SEARCH_BRIEF}, whole[3] = {SEARCH_WHOLE};
     double held[3] = {0, NAN, NAN}, missed[3] = {0.05, 0, NAN};
     struct axis_value values[3] = {{.number = 80}, {.number = 90}, {.number = 100}};
     struct search a = {.results = results,
                        .depth = whole,
+                       .draws = none,
                        .maximise = true,
                        .axis = {.values = values, .count = 3, .key = "rate"},
                        .grid = {.count = 3, .violation = held}};
@@ -295,6 +297,11 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
     brief[0] = SEARCH_LONG;
     assert_int_equal(search_next_miss(&b), 1); /* none misses surely */
     assert_false(search_surely_misses(&b, 1));
+    /* What most draws say is sure, however wide an interval is. */
+    b.draws = asked;
+    assert_int_equal(search_next_miss(&b), 0);
+    assert_false(search_surely_misses(&b, 1));
+    assert_true(search_surely_misses(&b, 2));
     for (int i = 0; i < 3; i++) {
         result_release(&results[i]);
     }
