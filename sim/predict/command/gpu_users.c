@@ -75,17 +75,14 @@ static bool name_image(const char *text, char out[64])
     static const char runs[] = "@(docker|podman|nerdctl)*( compose| container) run *";
     static const char entered[] =
         "@(* ?(/bin/)@(bash|sh|zsh)*([ ;])|*sleep infinity*|*tail -f*|* -@(it|ti|i) *)";
-    static const char values[] =
-        "-@([veEpwmuh]|-@(volume|env|publish|name|mount|network|user|shm-size))";
-    bool image = false, value = false;
+    bool image = false;
     char word[WORD];
     bool own = text_matches(text, runs) && !text_matches(text, entered);
     snprintf(out, 64, "docker run");
     while (own && !image && shell_word(&text, word, sizeof word)) {
-        image = !value && strchr("-./~$", word[0]) == NULL && strpbrk(word, "/:") != NULL &&
+        image = strchr("-./~$", word[0]) == NULL && strpbrk(word, "/:") != NULL &&
                 strstr(word, ":/") == NULL && strpbrk(word, "=\\") == NULL &&
                 !isdigit((unsigned char)word[0]);
-        value = text_matches(word, values);
         snprintf(out, 64, "%.63s", image ? word : "docker run");
     }
     return own && !text_matches(out, "*@(vllm|sglang|tensorrt)*");

@@ -85,15 +85,13 @@ bool device_at(const char *list, int place, device_list out)
 /* How many a list has; INFINITY: that is not known. */
 static double count_devices(const char *list)
 {
-    device_list one;
-    int count = 0;
-    if (list[0] == '\0' || list[0] == 'a' || strchr(list, '$') != NULL) {
-        return INFINITY;
-    }
-    while (device_at(list, count, one)) {
+    double count = list[0] == '=' ? atof(list + 1) : list[0] != '-';
+    bool known = list[0] != '\0' && strchr("ap", list[0]) == NULL && strchr(list, '$') == NULL;
+    while ((list = strchr(list, ',')) != NULL) {
+        list++;
         count++;
     }
-    return list[0] == '=' ? atof(list + 1) : list[0] == 'p' ? HUGE_VAL : (double)count;
+    return known ? count : HUGE_VAL;
 }
 
 /* Read "all", "device=0,2", "nvidia.com/gpu=0", "0,GPU-abc"; `counted`: a number is how many, from 0 on. */
@@ -371,7 +369,8 @@ bool server_job_is_several(const struct server_job *job)
                : job->number[JOB_NODES] > 1 || job->number[JOB_NODE_TASKS] > 1;
 }
 
-void server_job_read_line(struct server_text *said, const char *line)
+/* Set what a scheduler's script finds in variables. */
+static void state_variables(struct server_text *said)
 {
     static const struct {
         const char *name;
@@ -386,6 +385,24 @@ void server_job_read_line(struct server_text *said, const char *line)
                      {"SLURM_GPUS_PER_NODE", JOB_NODE_GPUS},
                      {"SLURM_GPUS_PER_TASK", JOB_TASK_GPUS},
                      {"PBS_NGPUS", JOB_NODE_GPUS}};
+    struct server_job job = said->job;
+    int line;
+    char sets[512] = "";
+    double *asked = job.number, gpus = gpus_given(&job, &line);
+    asked[JOB_NODES] = fmax(1, asked[JOB_NODES]);
+    asked[JOB_TASKS] = fmax(asked[JOB_TASKS], asked[JOB_NODES] * asked[JOB_NODE_TASKS]);
+    asked[JOB_NODE_GPUS] = isfinite(gpus) ? gpus : 0;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        double number = asked[variables[i].counts];
+        if (number > 0) {
+            text_append(sets, sizeof sets, "%s=%.0f ", variables[i].name, number);
+        }
+    }
+    free(shell_expanded(said, sets));
+}
+
+void server_job_read_line(struct server_text *said, const char *line)
+{
     static const char *const arrays[] = {"#SBATCH*--array*", "#SBATCH* -a [0-9]*",
                                          "#PBS* -[Jt] [0-9]*", "#[$]* -t [0-9]*",
                                          "#BSUB* -J *[[]*"};
@@ -416,21 +433,8 @@ void server_job_read_line(struct server_text *said, const char *line)
     if (script || shell || ray != NULL) {
         server_job_read(said, &said->job, ray != NULL ? ray : line, line + strlen(line));
     }
-    if (script) { /* what its script finds in variables */
-        struct server_job job = said->job;
-        int line;
-        char sets[512] = "";
-        double *asked = job.number, gpus = gpus_given(&job, &line);
-        asked[JOB_NODES] = fmax(1, asked[JOB_NODES]);
-        asked[JOB_TASKS] = fmax(asked[JOB_TASKS], asked[JOB_NODES] * asked[JOB_NODE_TASKS]);
-        asked[JOB_NODE_GPUS] = isfinite(gpus) ? gpus : 0;
-        for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-            double number = asked[variables[i].counts];
-            if (number > 0) {
-                text_append(sets, sizeof sets, "%s=%.0f ", variables[i].name, number);
-            }
-        }
-        free(shell_expanded(said, sets));
+    if (script) {
+        state_variables(said);
     }
 }
 
