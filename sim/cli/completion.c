@@ -1,8 +1,7 @@
-/* `spillway completion`: what a shell needs to complete the words of a command.
- *
- * The script of each shell only asks: it runs `spillway completion words -- WORD...` with the words
- * behind the program's name up to the cursor, and offers the lines that this prints, or files if
- * there are none. So all shells offer the same, and a name that is new is offered at once. */
+/* `spillway completion`: what a shell needs to complete the words of a command. The script of each shell only
+ * asks: it runs `spillway completion words -- WORD...` with the words behind the program's name up to the
+ * cursor, and offers the lines that this prints, or files if there are none. So all shells offer the same,
+ * and a name that is new is offered at once. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/program.h"
 #include "cli/report/report_query.h"

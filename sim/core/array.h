@@ -1,7 +1,7 @@
 /* Arrays that grow: the one place where memory is (re)allocated for them.
  *
- * struct task *tasks = NULL; size_t count = 0, capacity = 0; if (!array_reserve(&tasks, &capacity, count + 1,
- * sizeof *tasks, why)) ... */
+ *   struct task *tasks = NULL; size_t count = 0, capacity = 0;
+ *   if (!array_reserve(&tasks, &capacity, count + 1, sizeof *tasks, why)) ... */
 #pragma once
 
 #include "core/error.h"

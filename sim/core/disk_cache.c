@@ -158,7 +158,6 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
 
 /* ---- writing ---- */
 
-/* Bytes of the file that are in use. */
 static uint64_t bytes_used(struct disk_cache *cache)
 {
     const struct disk_cache_bytes none = {NULL, 0};

@@ -1,7 +1,5 @@
 /* Text files that are read once, so that a file that changes meanwhile cannot make two points of one answer
- * differ.
- *
- * Safe from several threads. NULL stands for "keep nothing": the file is read each time. */
+ * differ. Safe from several threads. NULL stands for "keep nothing": the file is read each time. */
 #pragma once
 
 #include "core/error.h"

@@ -1,8 +1,6 @@
 /* From YAML to nodes: a function reads what libyaml's events of one node say, and all within it, with every
- * refusal that node.h promises.
- *
- * The limits keep the cost linear in the file, although an alias is a copy; the limit on depth bounds every
- * recursion, of libyaml, too. */
+ * refusal that node.h promises. The limits keep the cost linear in the file, although an alias is a copy; the
+ * limit on depth bounds every recursion, of libyaml, too. */
 #include "core/array.h"
 #include "core/node_build.h"
 #include "core/text.h"
@@ -130,7 +128,6 @@ static bool check_key(struct reader *reader, const struct node *map, void *const
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why);
 
-/* The node that comes next. */
 static struct node *read_next(struct reader *reader, struct error *why)
 {
     yaml_event_t event;
@@ -224,7 +221,6 @@ static struct node *read_alias(struct reader *reader, const yaml_event_t *event,
     return node_copy(of, why);
 }
 
-/* Note what an anchor marks. */
 static bool mark_node(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
                       const struct node *node, struct error *why)
 {

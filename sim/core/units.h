@@ -51,7 +51,6 @@ struct unit_kind {
 };
 extern const struct unit_kind unit_kinds[];
 
-/* Are the numbers of this unit whole? */
 bool unit_is_whole(enum unit unit);
 
 struct quantity {

@@ -1,8 +1,6 @@
-/* How far predictions are off: eight of ten figures that a new source measures lie between two
- * multiples of the predicted one.
- *
- * python/spillway/papers.py writes the file, from measured figures by class: the rate of decode of
- * systems ("system"), and TTFT, TPOT and tokens a second of servers ("dense TPOT", "other TPOT"). A
+/* How far predictions are off: eight of ten figures that a new source measures lie between two multiples of
+ * the predicted one. python/spillway/papers.py writes the file, from measured figures by class: the rate of
+ * decode of systems ("system"), and TTFT, TPOT and tokens a second of servers ("dense TPOT", "other TPOT"). A
  * class that the file lacks is unknown: nothing of the kind was measured. */
 #pragma once
 

@@ -1,9 +1,8 @@
-/* Mechanisms: the orthogonal choices by which one KV-offload system differs from another.
- *
- * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanisms.def that differs
- * from its default, each with its source in a comment. There is one pipeline (pipeline.h); it knows
- * a system by struct mechanisms alone, whose members are in mechanism_values.h. Contradictory
- * combinations (a graph that contains a blocking synchronisation) are refused with the reason. */
+/* Mechanisms: the orthogonal choices by which one KV-offload system differs from another. A system is a file,
+ * scenarios/systems/NAME.yaml. It gives every key of mechanisms.def that differs from its default, each with
+ * its source in a comment. There is one pipeline (pipeline.h); it knows a system by struct mechanisms alone,
+ * whose members are in mechanism_values.h. Contradictory combinations (a graph that contains a blocking
+ * synchronisation) are refused with the reason. */
 #pragma once
 
 #include <stdbool.h>

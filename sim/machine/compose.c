@@ -1,9 +1,8 @@
-/* A machine is built in layers: what it extends, then each part, then single figures; a later layer
- * replaces an earlier one. A part named by a file replaces the whole part, a figure the whole
- * figure: its basis and source belong to its value and never mix with another's.
- *
- * Only the requested part is followed, so each part of a machine costs one chain of files. The
- * depth of a chain is limited, and files that lead back to themselves are an error. */
+/* A machine is built in layers: what it extends, then each part, then single figures; a later layer replaces
+ * an earlier one. A part named by a file replaces the whole part, a figure the whole figure: its basis and
+ * source belong to its value and never mix with another's. Only the requested part is followed, so each part
+ * of a machine costs one chain of files. The depth of a chain is limited, and files that lead back to
+ * themselves are an error. */
 
 #include "machine/compose.h"
 

@@ -1,10 +1,8 @@
-/* Places: the tiers of a machine, and the ways that join them. Whoever has several GPUs or machines adds
- * and joins theirs, too.
- *
- * Each way is a channel; a way and its way back are one more if together they carry less than both
- * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
- * shares each of them with all that crosses it: as a task of an engine, which gets these channels
- * first and in this order, or as a flow that lasts (below). */
+/* Places: the tiers of a machine, and the ways that join them. Whoever has several GPUs or machines adds and
+ * joins theirs, too. Each way is a channel; a way and its way back are one more if together they carry less
+ * than both alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
+ * shares each of them with all that crosses it: as a task of an engine, which gets these channels first and
+ * in this order, or as a flow that lasts (below). */
 #pragma once
 
 #include "core/engine/engine.h"
@@ -80,7 +78,6 @@ extern const struct way_kind way_kinds[WAY_COUNT];
 /* The way from one tier to another; WAY_COUNT: there is none. */
 enum way_id way_between(enum tier_id from, enum tier_id to);
 
-/* Does the machine state the way? */
 bool way_stated(const struct profile *profile, enum way_id id);
 
 /* Bytes a second by a carrier, for `size` (what its curve goes by), alone; and its fixed time in ns. `trust`

@@ -11,11 +11,9 @@
 #include "core/text.h"
 #include "machine/compose.h"
 
-/* Reading a figure, and reading a value off a curve.
- *
- * A figure that no machine can have is refused. It is usually a slip of the unit: GB for GB/s is
- * caught by the unit itself, but B/s for GB/s only here. The check also keeps every duration that
- * is computed from a profile within 63 bits. */
+/* Reading a figure, and reading a value off a curve. A figure that no machine can have is refused. It is
+ * usually a slip of the unit: GB for GB/s is caught by the unit itself, but B/s for GB/s only here. The check
+ * also keeps every duration that is computed from a profile within 63 bits. */
 
 const struct curve_kind curve_kinds[CURVE_COUNT + 1] = {
 #define CURVE(id, name, unit, axis, what) [CURVE_##id] = {name, unit, axis, what, 0, false},

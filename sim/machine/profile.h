@@ -129,7 +129,6 @@ bool profile_named(const struct node *name, const char *part, struct error *why)
 /* Write the canonical name of the machine or part that `name` means; false for a path, and for none. */
 bool profile_canonical(const char *name, const char *part, char out[NAMED_SIZE]);
 
-/* Does the profile state the curve? */
 bool profile_states(const struct profile *profile, enum curve_id id);
 
 /* The name of the profile whose file states the curve ("l40s"), "" when none does. */

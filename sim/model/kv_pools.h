@@ -12,11 +12,10 @@
  *      what a window and the tokens under way reach, of states one, or two where states are kept at
  *      block boundaries for prefix caching ("align").
  *
- * A stage of a pipeline holds its layers of each group. GPUs that share the tokens of a sequence
- * (`context`) hold a block of each for as many times its tokens.
- *
- * Without the hybrid manager (`hybrid` off) layers with windows are allocated as full ones. A model
- * whose layers keep all tokens has one group, whatever their bytes.
+ * A stage of a pipeline holds its layers of each group. GPUs that share the tokens of a sequence (`context`)
+ * hold a block of each for as many times its tokens. Without the hybrid manager (`hybrid` off) layers with
+ * windows are allocated as full ones. A model whose layers keep all tokens has one group, whatever their
+ * bytes.
  *
  * vLLM 0.11 to 0.33: v1/core/kv_cache_utils.py, since 0.30 kv_cache_planning.py
  * (_get_kv_cache_groups_uniform_page_size), v1/kv_cache_interface.py (max_memory_usage_bytes),

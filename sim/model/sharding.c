@@ -1,9 +1,8 @@
 /* Shares of a model. An expert that a token chooses with probability p is missed by t tokens with probability
  * (1 - p)^t. Without a skew p is k / E for all E experts; with the skew s it falls with the rank of the
- * expert as rank^-s, as often as Zipf's law says, and is 1 at most.
- *
- * The fullest of several groups has the mean and as many standard deviations as the largest of so many normal
- * draws: a visit falls into one of g groups with probability 1 / g, and an expert is visited or not. */
+ * expert as rank^-s, as often as Zipf's law says, and is 1 at most. The fullest of several groups has the
+ * mean and as many standard deviations as the largest of so many normal draws: a visit falls into one of g
+ * groups with probability 1 / g, and an expert is visited or not. */
 #include "model/sharding.h"
 
 #include <math.h>

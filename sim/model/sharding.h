@@ -35,7 +35,6 @@ bool model_share(struct model *model, const struct model_parallel *parallel, con
 /* Parts of the KV in `layer`: 1 if it does not keep every token. */
 uint32_t model_context_parts(const struct model *model, uint32_t layer);
 
-/* GPUs that hold the model. */
 uint32_t model_gpus(const struct model *model);
 
 /* The first layer of a stage of the pipeline; of the stage behind the last, the number of layers. */

@@ -1,8 +1,7 @@
-/* CLOCK: FIFO that gives a block a second chance if it was hit.
- *
- * F. J. Corbató, "A paging experiment with the Multics system", 1969. The held blocks stand in a
- * ring; a hit marks its block. The hand clears marks until it finds an unmarked block. That block
- * is evicted, the new one takes its slot, unmarked, and the hand moves past it. */
+/* CLOCK: FIFO that gives a block a second chance if it was hit. F. J. Corbató, "A paging experiment with the
+ * Multics system", 1969. The held blocks stand in a ring; a hit marks its block. The hand clears marks until
+ * it finds an unmarked block. That block is evicted, the new one takes its slot, unmarked, and the hand moves
+ * past it. */
 #include "policy/batch.h"
 
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };

@@ -18,7 +18,6 @@ struct next_use {
 
 void next_use_release(struct next_use *next_use);
 
-/* Add the wanted blocks of the next demand. */
 bool next_use_add(struct next_use *next_use, const struct demand *demand, struct error *why);
 
 /* Replace each access by the next one to its block (< `blocks`), or NEXT_USE_NEVER. The end of adding. */

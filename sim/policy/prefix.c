@@ -1,8 +1,7 @@
-/* Prefix: the first blocks by position stay; the others are streamed whenever they are wanted.
- *
- * This is FlexGen's share of the KV cache on the GPU, and any other static placement. The prefill
- * leaves the blocks there, and nothing is admitted or evicted afterwards. No cache has to be looked
- * up, because the position of a block tells where it is. */
+/* Prefix: the first blocks by position stay; the others are streamed whenever they are wanted. This is
+ * FlexGen's share of the KV cache on the GPU, and any other static placement. The prefill leaves the blocks
+ * there, and nothing is admitted or evicted afterwards. No cache has to be looked up, because the position of
+ * a block tells where it is. */
 #include "policy/policy.h"
 
 struct prefix_policy {

@@ -40,7 +40,6 @@ static inline bool queues_hold(const struct queues *queues, uint32_t block)
     return queues->place[block] >> 31;
 }
 
-/* Is the block in this queue? */
 static inline bool queue_has(const struct queues *queues, uint32_t name, uint32_t block)
 {
     uint32_t place = queues->place[block];
@@ -52,7 +51,6 @@ static inline uint32_t queue_count(const struct queues *queues, uint32_t name)
     return queues->queue[name].count;
 }
 
-/* Remove a block from the queue that it is in. */
 static inline void queue_remove(struct queues *queues, uint32_t block)
 {
     queues->queue[queues->place[block] >> 30].count--;
@@ -95,11 +93,10 @@ static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
     return block;
 }
 
-/* Held blocks ordered by how often they were touched, ties by their last touch.
- *
- * A heap by the ranks that blocks had when they were put there. A touch counts, and moves nothing: ranks
- * only grow, so a block that comes to the top with an older rank sinks from there to its true place, and
- * one whose rank is still the same is the least of all. */
+/* Held blocks ordered by how often they were touched, ties by their last touch. A heap by the ranks that
+ * blocks had when they were put there. A touch counts, and moves nothing: ranks only grow, so a block that
+ * comes to the top with an older rank sinks from there to its true place, and one whose rank is still the
+ * same is the least of all. */
 
 /* The lesser rank has fewer touches; of equal counts, the older last touch. */
 struct frequency_rank {

@@ -5,10 +5,9 @@
  * marks; the first unmarked block is evicted. The hand stays there until the next eviction, and wraps from
  * the newest end to the oldest. (CLOCK would insert new blocks at the hand.)
  *
- * The queue is a log with holes: an evicted block leaves a hole. When the log is full, the holes
- * are closed, at most once in `capacity` admissions.
- *
- * Invariant: a held block lies between `hand` and the end, or `hand` is 0. */
+ * The queue is a log with holes: an evicted block leaves a hole. When the log is full, the holes are closed,
+ * at most once in `capacity` admissions. Invariant: a held block lies between `hand` and the end, or `hand`
+ * is 0. */
 #include "policy/batch.h"
 
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };

@@ -1,8 +1,7 @@
-/* The answer to a point of a scenario: a run of decode steps or of a server, with its identity.
- *
- * Only this file distinguishes the two kinds. Its callers ask for the answer to a point, whichever
- * kind it is. Nor do they distinguish points with one trace from points with several families of
- * recordings: there the answer is made of a run with each. */
+/* The answer to a point of a scenario: a run of decode steps or of a server, with its identity. Only this
+ * file distinguishes the two kinds. Its callers ask for the answer to a point, whichever kind it is. Nor do
+ * they distinguish points with one trace from points with several families of recordings: there the answer is
+ * made of a run with each. */
 #pragma once
 
 #include "predict/result/result.h"

@@ -10,10 +10,9 @@
  *   sent              ^ both steps have begun: the next iterations wait
  *
  * At the same time requests are sent before iterations begin, and these begin in the order in which they
- * became due. A server alone has the same iterations as it would if it knew all requests beforehand.
- *
- * A later turn of a session is sent when the turn before it has ended and its user has thought. A
- * client has one session after the other.
+ * became due. A server alone has the same iterations as it would if it knew all requests beforehand. A later
+ * turn of a session is sent when the turn before it has ended and its user has thought. A client has one
+ * session after the other.
  *
  * A stream (requests/stream.h) ends when the last request that begins by itself is sent, or earlier, at
  * one of its looks: what the servers have then stays unanswered. Nobody knows how it would go on. */

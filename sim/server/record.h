@@ -1,10 +1,9 @@
 /* What servers record of a run: where the time of each request went, the gaps between tokens, and series over
- * time. Several servers add up in one table of gaps and one series.
- *
- * A request is in one place at a time. Each span of its time is charged to what it waited for there, once and
- * without gaps, so that the causes add up to its end less its arrival, in nanoseconds. A step that computes
- * its next token is split further: the time that prompts of others added, the time that the GPU waited, by
- * part (decode/time/parts.def), and the rest, which is decoding. */
+ * time. Several servers add up in one table of gaps and one series. A request is in one place at a time. Each
+ * span of its time is charged to what it waited for there, once and without gaps, so that the causes add up
+ * to its end less its arrival, in nanoseconds. A step that computes its next token is split further: the time
+ * that prompts of others added, the time that the GPU waited, by part (decode/time/parts.def), and the rest,
+ * which is decoding. */
 #pragma once
 
 #include "core/error.h"
@@ -34,7 +33,6 @@ struct waits {
 /* "queue", ... and the names of parts. */
 const char *wait_name(int wait);
 
-/* Charge the time not yet charged, up to `until_ns`, to `wait`. */
 void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
 
 /* Charge a step of `ns` from waits->until_ns: `others_ns` for others' prompts, `stall_ns` for stalls. */
@@ -55,7 +53,6 @@ struct gaps {
     uint64_t bins[GAPS_BINS];
 };
 
-/* Add `count` gaps of `ns`, 0 or more. */
 void gaps_add(struct gaps *gaps, int64_t ns, uint64_t count);
 
 /* The length that this share of all gaps does not exceed: the middle of a bin. 0 without gaps. */
@@ -93,7 +90,6 @@ void series_release(struct series *series);
 
 /* The functions below do nothing if `series` is NULL. Times are not negative. */
 
-/* A figure has this level from `start_ns` to `end_ns`. */
 void series_hold(struct series *series, enum series_figure figure, int64_t start_ns, int64_t end_ns,
                  double level);
 
@@ -101,5 +97,4 @@ void series_hold(struct series *series, enum series_figure figure, int64_t start
 void series_spread(struct series *series, enum series_figure figure, int64_t start_ns,
                    int64_t end_ns, double amount);
 
-/* Add an amount at one moment. */
 void series_add(struct series *series, enum series_figure figure, int64_t at_ns, double amount);

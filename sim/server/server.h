@@ -24,10 +24,9 @@
  * within a step (machine/places.h). A sequence that takes blocks which are still being copied out
  * waits until they are; or its step does, and so do all that compute in it.
  *
- * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
- * before the last one has ended: server_engine.h, by the engine's version.
- *
- * The caller's clock says how long a step takes (struct step_clock). */
+ * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled before the
+ * last one has ended: server_engine.h, by the engine's version. The caller's clock says how long a step takes
+ * (struct step_clock). */
 #pragma once
 
 #include "server/record.h"

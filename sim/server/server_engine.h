@@ -1,9 +1,8 @@
-/* Serving engines by version: the limits of a step and the share of memory that each takes if its
- * user states none, how it finds the room for KV, and the way of a request outside the GPU.
- *
- * A version is a row of engines/NAME.yaml: what its source says, with the files that say it
- * (engines/README.md). No code compares versions: it reads fields. A version between two rows
- * behaves as the earlier one. predict/scenario/engine_memory.h turns a row into bytes. */
+/* Serving engines by version: the limits of a step and the share of memory that each takes if its user states
+ * none, how it finds the room for KV, and the way of a request outside the GPU. A version is a row of
+ * engines/NAME.yaml: what its source says, with the files that say it (engines/README.md). No code compares
+ * versions: it reads fields. A version between two rows behaves as the earlier one.
+ * predict/scenario/engine_memory.h turns a row into bytes. */
 #pragma once
 
 #include "core/error.h"

@@ -1,7 +1,6 @@
-/* The tables of a results file: their columns, and where a run keeps what is in them.
- *
- * A table's columns are fields, then some columns of results, then more fields. Statements name them,
- * because a file that was made by an older version has them in another order. */
+/* The tables of a results file: their columns, and where a run keeps what is in them. A table's columns are
+ * fields, then some columns of results, then more fields. Statements name them, because a file that was made
+ * by an older version has them in another order. */
 #pragma once
 
 #include "core/error.h"

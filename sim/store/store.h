@@ -8,10 +8,9 @@
  * holds the wall clock, so an interrupted and resumed sweep gives the rows of an uninterrupted one.
  *
  * A file of another version lacks columns, or has more: a writer adds those of this version in one
- * transaction, a reader does so in a copy that it keeps for itself.
- *
- * A file that is no database, belongs to another program, or holds something that could run is
- * refused and left as it is. A reader also refuses a file in which a value is not what its column holds. */
+ * transaction, a reader does so in a copy that it keeps for itself. A file that is no database, belongs to
+ * another program, or holds something that could run is refused and left as it is. A reader also refuses a
+ * file in which a value is not what its column holds. */
 #pragma once
 
 #include <stdbool.h>

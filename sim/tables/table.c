@@ -67,7 +67,6 @@ static size_t width_of(const char *text)
     return width;
 }
 
-/* The bytes of `text` that fill at most `width` characters. */
 static size_t bytes_within(const char *text, size_t width)
 {
     size_t bytes = 0;

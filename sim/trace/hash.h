@@ -13,7 +13,6 @@ static inline uint64_t hash_at(uint64_t key, uint64_t number)
     return bits ^ bits >> 31;
 }
 
-/* Sum of the eight bytes: 0 ... 2040. */
 static inline uint32_t hash_byte_sum(uint64_t bits)
 {
     uint64_t pairs = (bits & 0x00FF00FF00FF00FFu) + (bits >> 8 & 0x00FF00FF00FF00FFu);

@@ -79,7 +79,6 @@ void ids_release(struct ids *ids)
     *ids = (struct ids){.count = 0};
 }
 
-/* Read the ids as they are in the file. */
 static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error *why)
 {
     struct stat status;

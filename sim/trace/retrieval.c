@@ -175,7 +175,6 @@ static inline uint32_t draw_level(const struct asking *asking, uint32_t unit, ui
 
 /* ---- single units ---- */
 
-/* Count items [from, to) by level. */
 static void count_levels(const struct asking *asking, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {

@@ -85,7 +85,6 @@ static void add_overlap(struct mean *means, struct history *wanted, const struct
     }
 }
 
-/* Fewest units that hold `mass`. */
 static uint32_t units_that_hold(const struct demand *demand, double mass)
 {
     uint32_t count = 0;

@@ -1,9 +1,8 @@
-/* The words typed after a command's name, checked against its row.
- *
- * Options may stand anywhere; "--name VALUE", "--name=VALUE", "-o VALUE" and "-oVALUE" are the
- * same, and "--" ends the options. A value that begins with "--" needs the form with "=". An option
- * that takes one value and is given twice is an error. "--name A,B" and "--name A --name B" are the
- * same list; commas within brackets, braces or quotes do not separate. */
+/* The words typed after a command's name, checked against its row. Options may stand anywhere; "--name
+ * VALUE", "--name=VALUE", "-o VALUE" and "-oVALUE" are the same, and "--" ends the options. A value that
+ * begins with "--" needs the form with "=". An option that takes one value and is given twice is an error.
+ * "--name A,B" and "--name A --name B" are the same list; commas within brackets, braces or quotes do not
+ * separate. */
 #pragma once
 
 #include "cli/frame/command.h"
@@ -34,7 +33,6 @@ void arguments_release(struct arguments *arguments);
 /* How many operands the command takes, its kind among them. */
 void arguments_operand_counts(const struct command *command, uint32_t *least, uint32_t *most);
 
-/* Does this word ask for help: --help or -h? */
 bool arguments_ask_help(const char *word);
 
 /* Take from an error the option that it blames, if nobody typed that option: operands and other

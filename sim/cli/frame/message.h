@@ -15,7 +15,6 @@
 
 #include "core/error.h"
 
-/* From now on messages are JSON. */
 void message_use_json(void);
 bool message_is_json(void);
 

@@ -40,13 +40,11 @@ bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct err
 /* Read --jobs and the scenario. */
 bool question_read(const struct arguments *arguments, struct question *out, struct error *why);
 
-/* Open --db, unless there is a store already, and set up the runs: of sweeps of the scenario, whose
- * runs are replicated or not. Without --no-cache replays are kept on disk, up to 1 GiB in the
- * folder that disk_cache_folder() names, if it can be used.
- *
- * From here to question_end() the first Ctrl-C or SIGTERM raises `runs.stop`, which ends the
- * reading of the scenario's traces, and the second kills; a signal that was ignored stays ignored.
- * One question at a time. */
+/* Open --db, unless there is a store already, and set up the runs: of sweeps of the scenario, whose runs are
+ * replicated or not. Without --no-cache replays are kept on disk, up to 1 GiB in the folder that
+ * disk_cache_folder() names, if it can be used. From here to question_end() the first Ctrl-C or SIGTERM
+ * raises `runs.stop`, which ends the reading of the scenario's traces, and the second kills; a signal that
+ * was ignored stays ignored. One question at a time. */
 bool question_begin(const struct arguments *arguments, struct question *question, bool replicated,
                     struct error *why);
 
@@ -86,7 +84,6 @@ void database_print_note(const char *note);
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why);
 
-/* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);
 
 /* The options of commands that print a table: --columns NAME,..., --wide, --why. */

@@ -1,9 +1,8 @@
-/* `spillway report`: one self-contained page of HTML from a database: question, answer,
- * tables, charts that move, what the figures rest on, and how to reproduce them.
- *
- * plots/report/page.html is the page. Each table is a file there, too, a query whose columns are the
- * table's. The page's policy allows its own script only, so a name in a database cannot run anything.
- * It does not say when it was made, so the same database gives the same bytes. */
+/* `spillway report`: one self-contained page of HTML from a database: question, answer, tables, charts that
+ * move, what the figures rest on, and how to reproduce them. plots/report/page.html is the page. Each table
+ * is a file there, too, a query whose columns are the table's. The page's policy allows its own script only,
+ * so a name in a database cannot run anything. It does not say when it was made, so the same database gives
+ * the same bytes. */
 
 #include "cli/report/report_query.h"
 

@@ -113,7 +113,6 @@ struct runs_remarks {
     bool more; /* some are not kept */
 };
 
-/* Add a run of `system` to the remark at `index`, or to a new one. */
 static void runs_notes_add_run(struct runs_remarks *remarks, uint32_t index, const char *system)
 {
     remarks->more = remarks->more || index == REMARKS_MOST;

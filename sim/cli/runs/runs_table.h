@@ -1,5 +1,4 @@
 /* Runs as a table for people: what the figures rest on, which runs tie for the best, and where the time goes.
- *
  * A key that the scenario sweeps over several values has a column. What all runs share is printed above the
  * table, notes on some of them below. A run that does not fit in memory says what is short. */
 #pragma once

@@ -178,7 +178,6 @@ static bool recording_open(const struct arguments *arguments, const char *name,
            layer_choice_apply(arguments, LAYERS, out->recording, &out->choice, why);
 }
 
-/* Report a recording beside its twin. */
 static bool report_recording(const struct arguments *arguments, struct beside_twin *report,
                              struct error *why)
 {

@@ -17,10 +17,8 @@
  * bit for bit. A flow ends at the first whole nanosecond at which it has moved everything.
  *
  * Submit a whole graph, then engine_run(). Every task keeps its times and its binding for
- * critical_path_walk() and chrome_trace.h, until engine_destroy().
- *
- * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
- * are independent of each other. */
+ * critical_path_walk() and chrome_trace.h, until engine_destroy(). Nothing is allocated per task once the
+ * arrays have grown. Not thread-safe; engines are independent of each other. */
 #pragma once
 
 #include <stdbool.h>
@@ -95,11 +93,9 @@ bool engine_run(struct engine *engine, const struct stop_flag *stop, struct erro
 
 int64_t engine_now(const struct engine *engine);
 
-/* Tasks in order of submission, each with its times.
- *
- * The binding of a task is the task that it waited for last: one that ended at start_ns, among its
- * predecessor on its resource and the tasks it was submitted after. The resource's comes first,
- * then the lowest id. ENGINE_NONE when the task waited for nothing. */
+/* Tasks in order of submission, each with its times. The binding of a task is the task that it waited for
+ * last: one that ended at start_ns, among its predecessor on its resource and the tasks it was submitted
+ * after. The resource's comes first, then the lowest id. ENGINE_NONE when the task waited for nothing. */
 struct engine_record {
     uint32_t resource, tag;
     int64_t start_ns, end_ns; /* -1 before it starts, before it ends */

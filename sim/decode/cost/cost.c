@@ -13,7 +13,6 @@ struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uin
                          setup->mechanisms->launch == LAUNCH_GRAPH);
 }
 
-/* Decode attention of these rows. */
 static struct attention_work attention_work(const struct setup *setup,
                                             const struct model_operator *op, struct model_rows rows)
 {

@@ -70,10 +70,9 @@ double keys_hbm_bytes(const struct setup *setup);
  * if nothing is made. */
 struct kernel keys_make(const struct setup *setup, double tokens, double pairs, uint64_t *kernels);
 
-/* How many bytes of weights cross the link when weights are streamed from the host.
- *
- * A layer has two halves that can pass on their own: its attention (the projections of Q, K and V)
- * and its FFN (with the output projection, which runs after the attention). */
+/* How many bytes of weights cross the link when weights are streamed from the host. A layer has two halves
+ * that can pass on their own: its attention (the projections of Q, K and V) and its FFN (with the output
+ * projection, which runs after the attention). */
 
 enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 
@@ -118,11 +117,9 @@ double disk_selection_bytes(const struct setup *setup, double missed, double all
 double disk_read_rate(const struct setup *setup, double block, struct trust *trust);
 double disk_write_rate(const struct setup *setup, double block, struct trust *trust);
 
-/* What it takes to draft: the passes of a method's network, one after the other, which follow the
- * head of the verification before them (decode/draft/drafts.h).
- *
- * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
- * network's kernels are launched as the model's are. */
+/* What it takes to draft: the passes of a method's network, one after the other, which follow the head of the
+ * verification before them (decode/draft/drafts.h). The GPU samples drafts itself, so that no pass waits for
+ * the CPU but for `drafts.overhead`. The network's kernels are launched as the model's are. */
 
 struct drafting {
     struct kernel compute, exchanges; /* of all passes */

@@ -111,7 +111,6 @@ static const enum curve_id *own_figures(enum exchange_kind kind)
     }
 }
 
-/* Does the profile state the exchange itself? */
 static bool states_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus)
 {
     const enum curve_id *own = states_fabric(profile) ? NULL : own_figures(kind);
@@ -221,12 +220,11 @@ struct kernel roofline_after(struct kernel whole, struct kernel part)
     return whole;
 }
 
-/* Matrix products, dense and of experts: which curves a type of weights has, and their roofline.
- *
- * NVFP4 is multiplied as it is, its activations in fp4, too, by tensor cores that can (a profile states their
- * peak); others unpack it to bf16, as they do all weights of 4 bits. So does every GPU with MXFP4 whose
- * activations stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside activations of fp8, experts
- * of MXFP4 are multiplied at the rate of fp8 where the profile has times of such kernels. */
+/* Matrix products, dense and of experts: which curves a type of weights has, and their roofline. NVFP4 is
+ * multiplied as it is, its activations in fp4, too, by tensor cores that can (a profile states their peak);
+ * others unpack it to bf16, as they do all weights of 4 bits. So does every GPU with MXFP4 whose activations
+ * stay in bf16: vLLM's default for gpt-oss, on Blackwell, too. Beside activations of fp8, experts of MXFP4
+ * are multiplied at the rate of fp8 where the profile has times of such kernels. */
 
 /* The curves of products with one type of weights, borrowed from another of 4 bits or from bf16. */
 struct product_curves {

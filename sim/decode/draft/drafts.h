@@ -5,9 +5,8 @@
  *
  * Of `count` = n drafts a step accepts a, 0 ... n, with the probability accepted[a]; it yields a + 1 tokens.
  * Drafts are a chain: the second one can be accepted only after the first. Trees of drafts are not modelled.
- *
- * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding",
- * ICML 2023 (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.
+ * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding", ICML 2023
+ * (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.
  *
  * The method says what drafts cost. */
 #pragma once

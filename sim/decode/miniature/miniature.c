@@ -172,7 +172,6 @@ static bool miniature_attend(struct pipe *pipe, bool gpu, uint64_t tokens, engin
     return work_put(pipe, &work, NULL, why);
 }
 
-/* The call of a copy to the GPU, and the copy itself. */
 static bool call_copy_in(struct pipe *pipe, double bytes, struct work *work, struct error *why)
 {
     engine_task_id started;

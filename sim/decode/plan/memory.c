@@ -406,7 +406,6 @@ struct pinned_parts {
 
 #define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
 
-/* The padding of `bytes` in `pieces` of equal size. */
 static double padding(const struct setup *setup, double bytes, double pieces)
 {
     double piece = bytes / pieces;

@@ -13,7 +13,6 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
 /* Memory of the plan's sequences when `offloaded` heads (of all layers) leave HBM. Sums saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
-/* The mean context of the plan's sequences. */
 double memory_mean_context(const struct plan *plan);
 
 /* Bytes of weights in HBM, of one GPU. */

@@ -78,11 +78,10 @@ static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, stru
 }
 
 /* The largest value below `bad` with which the plan fits, by bisection; `set` gives the plan a value, and
- * `*full` becomes the tier that stops the next one. Memory grows with the batch, and with contexts.
- *
- * With a budget in bytes the cache has the same size for every batch; a batch with less than a block
- * for each head does not fit. In a batch of several contexts the rounding of shares can make a larger
- * batch need less memory. The result is then still a batch that fits while one more sequence would not. */
+ * `*full` becomes the tier that stops the next one. Memory grows with the batch, and with contexts. With a
+ * budget in bytes the cache has the same size for every batch; a batch with less than a block for each head
+ * does not fit. In a batch of several contexts the rounding of shares can make a larger batch need less
+ * memory. The result is then still a batch that fits while one more sequence would not. */
 static uint64_t decode_plan_largest(const struct setup *setup, uint64_t offloaded, uint64_t bad,
                                     void (*set)(const struct setup *setup, uint64_t value,
                                                 struct plan *plan),
@@ -371,7 +370,6 @@ static uint32_t *run_of(const struct packing *packing, uint32_t run)
     return packing->sequences + (size_t)run * packing->cohorts;
 }
 
-/* Append a run of `times` micro-batches with `sequences` sequences of one cohort. */
 static void packing_add_run(struct packing *packing, uint32_t times, uint32_t cohort,
                             uint32_t sequences)
 {

@@ -172,7 +172,6 @@ struct remaking {
     double flops;       /* of these, in all layers */
 };
 
-/* Add `sequences` sequences with this split. */
 void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,
                         struct remaking *remaking);
 

@@ -36,11 +36,10 @@ uint64_t resident_most_offloaded(const struct setup *setup);
  *     C < R < K + C       (R - C) / K of it stays, in every request alike
  *     R <= C              none stays
  *
- * vLLM gives out caches when less than a tenth of its blocks is free. Here they come as soon as KV
- * and caches together would not fit, which is the same if the caches take a tenth of that HBM.
- *
- * Assumed: a selected token is as likely to lie in HBM as any other. vLLM's pages leave HBM in the
- * order in which they were written back, whether or not they are selected often. */
+ * vLLM gives out caches when less than a tenth of its blocks is free. Here they come as soon as KV and caches
+ * together would not fit, which is the same if the caches take a tenth of that HBM. Assumed: a selected token
+ * is as likely to lie in HBM as any other. vLLM's pages leave HBM in the order in which they were written
+ * back, whether or not they are selected often. */
 
 /* Set `resident_share` of `plan`, and add the KV that stays to its `memory`, of which none stayed; even with
  * `unlimited_memory`, as a server's steps depend on it. Without `residency: pressure` nothing changes. */

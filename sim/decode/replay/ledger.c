@@ -223,12 +223,11 @@ void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64
     }
 }
 
-/* A ledger without a trace, from a mean hit ratio and its spread over heads.
- *
- * The beta distribution with that mean and spread is cut into slices of equal probability, one for
- * each offloaded head. A head's hit ratio is the mean of its slice, so the mean over heads is exact
- * for any number of heads. Slices are dealt to heads in shuffled order: a layer waits for its worst
- * head, and in sorted order all the worst heads would share a layer. */
+/* A ledger without a trace, from a mean hit ratio and its spread over heads. The beta distribution with that
+ * mean and spread is cut into slices of equal probability, one for each offloaded head. A head's hit ratio is
+ * the mean of its slice, so the mean over heads is exact for any number of heads. Slices are dealt to heads
+ * in shuffled order: a layer waits for its worst head, and in sorted order all the worst heads would share a
+ * layer. */
 
 /* A narrower distribution cannot be told from a point in a ledger, and GSL's series do not converge. */
 #define LEAST_SPREAD 0.001

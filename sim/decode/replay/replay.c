@@ -123,7 +123,6 @@ static bool replay_add_part(struct replay_job *job, const struct replay_plan *pl
     return ledger_reserve(ledger, plan->steps, plan->layers, 0, why);
 }
 
-/* The work of one layer. */
 static uint64_t layer_work(const struct trace_header *header, const struct replay_plan *plan)
 {
     return (uint64_t)header->kv_heads * header->units * (plan->warmup + plan->steps);

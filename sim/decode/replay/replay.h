@@ -123,7 +123,6 @@ static inline uint64_t replay_all_sequences(const struct replay_plan *plan)
 /* Write the rows of the plan's whole layers (ledger_load_whole()). */
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger);
 
-/* Recorded steps that the plan reads. */
 static inline uint32_t replay_steps_read(const struct replay_plan *plan)
 {
     uint32_t steps = plan->warmup + plan->steps;

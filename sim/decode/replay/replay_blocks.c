@@ -188,7 +188,6 @@ static struct replay_source source_of(const struct blocks_layer *layer, uint32_t
     return replay_source(layer->job->header, layer->job->plan, target, head);
 }
 
-/* The blocks that a target head wants at a step. */
 static const struct wanted_blocks *wanted_of(const struct blocks_layer *layer, uint32_t target,
                                              uint32_t head, uint32_t step)
 {

@@ -33,12 +33,10 @@ bool replay_blocks(const struct replay_job *job, uint32_t source, struct error *
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
 
-/* Demands (replay_demands.c).
- *
- * A source head has a stream of demands for each way to ask for them; its number is
- * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
- * several ways. With drafts a demand is the union of what the queries of a step want: each unit once,
- * those that any query ranks higher first. */
+/* Demands (replay_demands.c). A source head has a stream of demands for each way to ask for them; its number
+ * is REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in several
+ * ways. With drafts a demand is the union of what the queries of a step want: each unit once, those that any
+ * query ranks higher first. */
 
 /* How a target layer asks; of ways that give the same demands, the first. */
 enum replay_asks replay_asks_of(const struct replay_job *job, const struct replay_plan *plan,
@@ -131,10 +129,9 @@ void replay_instances_release(struct replay_instances *set);
 const struct replay_instance *replay_instance_of(const struct replay_instances *set, uint32_t part,
                                                  uint32_t target, uint32_t head);
 
-/* The sequences of a batch that read one recorded sequence.
- *
- * Sequence b reads recorded sequence b modulo their number. They read one outcome many times,
- * shifted: a row is added once for each distinct shift, however large the batch. */
+/* The sequences of a batch that read one recorded sequence. Sequence b reads recorded sequence b modulo their
+ * number. They read one outcome many times, shifted: a row is added once for each distinct shift, however
+ * large the batch. */
 
 /* Add a target layer's `rows` [steps], moved by `shift`, once for each sequence of the part that
  * reads recorded sequence `sequence`. Of the `copies` sequences of the whole batch that read it,

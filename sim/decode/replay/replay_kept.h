@@ -1,10 +1,9 @@
-/* Replays whose ledgers are kept on disk (core/disk_cache.h): what was replayed once is read back.
- *
- * The key of a ledger is all that its replay reads: the hashes of the trace (trace_hash()) and of
- * the plan, and one of the sources that replay, so that an older program's ledgers are not used.
- * So a ledger does not depend on whether it was kept. Of a recording the trace's hash is that of
- * its frames' checksums, and the frames themselves are not read again: one that was damaged since
- * is answered as it was recorded. `spillway trace stats` reads all frames. */
+/* Replays whose ledgers are kept on disk (core/disk_cache.h): what was replayed once is read back. The key of
+ * a ledger is all that its replay reads: the hashes of the trace (trace_hash()) and of the plan, and one of
+ * the sources that replay, so that an older program's ledgers are not used. So a ledger does not depend on
+ * whether it was kept. Of a recording the trace's hash is that of its frames' checksums, and the frames
+ * themselves are not read again: one that was damaged since is answered as it was recorded. `spillway trace
+ * stats` reads all frames. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,7 @@
-/* The heads of a source layer are replayed tile by tile and head by head, by the caches of
- * replay_job.h. The outcomes are then added to the rows of the target layers in each part.
- *
- * A policy that knows the future needs two passes over the layer. The first notes what each head
- * will want, a number for each wanted unit, and keeps it while the sequence replays. */
+/* The heads of a source layer are replayed tile by tile and head by head, by the caches of replay_job.h. The
+ * outcomes are then added to the rows of the target layers in each part. A policy that knows the future needs
+ * two passes over the layer. The first notes what each head will want, a number for each wanted unit, and
+ * keeps it while the sequence replays. */
 
 #include "decode/replay/replay_job.h"
 
@@ -197,7 +196,6 @@ static bool replay_sequence(struct replay_layer *layer, uint32_t sequence, struc
     return good;
 }
 
-/* The shift with which a target head reads its source. */
 static uint32_t shift_of(const struct replay_layer *layer, uint32_t target, uint32_t head)
 {
     return replay_source(layer->job->header, layer->job->plan, target, head).shift;

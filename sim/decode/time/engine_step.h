@@ -9,9 +9,8 @@
  *     step = max(gpu, launch) + cpu; or, if the engine overlaps them, max(gpu + gap, cpu + launch)
  *
  * The cpu of a server's step has the calls of its copies of KV, too. A step that itself waits for copies is
- * prepared only when the one before has ended, whatever the engine overlaps.
- *
- * A system that runs in no engine pads nothing and waits for all of its `step_overhead`. */
+ * prepared only when the one before has ended, whatever the engine overlaps. A system that runs in no engine
+ * pads nothing and waits for all of its `step_overhead`. */
 #pragma once
 
 #include "decode/setup.h"

@@ -185,11 +185,10 @@ struct trust pipe_trust(const struct pipe *pipe);
 /* The resource that the engine knows by this id. */
 enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
 
-/* Putting tasks into the pipeline's schedule.
- *
- * Every kernel is launched first: by the launch thread with a call for each kernel, or as part of
- * the graph of its step. The thread is a resource with a queue: when it blocks in a synchronisation
- * it delays every launch behind it, and when it runs ahead of the GPU it delays nothing. */
+/* Putting tasks into the pipeline's schedule. Every kernel is launched first: by the launch thread with a
+ * call for each kernel, or as part of the graph of its step. The thread is a resource with a queue: when it
+ * blocks in a synchronisation it delays every launch behind it, and when it runs ahead of the GPU it delays
+ * nothing. */
 
 #define WORK_MOST_AFTER 6
 
@@ -243,7 +242,6 @@ bool work_put_event(struct pipe *pipe, enum part part, engine_task_id after, str
 bool work_put_kernel(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
                      engine_task_id after, engine_task_id *out, struct error *why);
 
-/* The same for kernels that work_launch() has launched. */
 bool work_put_launched(struct pipe *pipe, enum part part, struct kernel kernel, uint64_t kernels,
                        engine_task_id first, engine_task_id after, engine_task_id *out,
                        struct error *why);

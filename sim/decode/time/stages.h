@@ -9,9 +9,8 @@
  *   in   |weights 1| KV 0.1 | KV 1.0 |weights 2| KV 1.1 | KV 2.0 | ...
  *   main           |  0.0   |  0.1   |         |  1.0   |  1.1   | ...
  *
- * Of weights and KV on a disk, that share is read before it crosses (fetch.h).
- *
- * FlexGen (Sheng et al., ICML 2023) calls this a zig-zag block schedule. */
+ * Of weights and KV on a disk, that share is read before it crosses (fetch.h). FlexGen (Sheng et al., ICML
+ * 2023) calls this a zig-zag block schedule. */
 #pragma once
 
 #include "decode/time/pipe.h"

@@ -1,8 +1,7 @@
-/* Reading the schedule: the time of each step, its parts, and the stalls of the main stream.
- *
- * A step is the time between the ends of two steps' last kernels on the main stream. Its parts are
- * the pieces of the walk back over binding predecessors; its stalls are the pieces of walks that
- * fill the gaps of the main stream. Both add up exactly. */
+/* Reading the schedule: the time of each step, its parts, and the stalls of the main stream. A step is the
+ * time between the ends of two steps' last kernels on the main stream. Its parts are the pieces of the walk
+ * back over binding predecessors; its stalls are the pieces of walks that fill the gaps of the main stream.
+ * Both add up exactly. */
 
 #include "decode/time/steady.h"
 

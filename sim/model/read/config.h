@@ -48,7 +48,6 @@ struct field_size {
         .keys = { NULL }                                                                           \
     }
 
-/* Read all rows into the struct at `out`. */
 bool field_sizes(const struct node *config, const struct field_size *rows, void *out,
                  struct error *why);
 
@@ -105,7 +104,6 @@ struct architecture {
 /* The row called `name`, else the one that reads by keys alone, whose `name` is NULL. NULL: no table. */
 const struct architecture *architecture_find(const char *name, struct error *why);
 
-/* The known name nearest to `name`, or NULL. */
 const char *architecture_nearest(const char *name);
 
 /* A list of the table, such as "size_keys"; NULL if the table has none or cannot be read. */

@@ -1,10 +1,9 @@
-/* Which layers attend to a window or a chunk only, or keep a state instead of KV.
- *
- * It is said in one of these ways, the first that the config has: a list of words ("layer_types",
- * "layers_block_type"), a text of letters ("hybrid_override_pattern"), a list of 0 and 1
- * ("hybrid_layer_pattern": 1 slides), numbers from 1 ("linear_attn_config"), the tokens of an entry
- * ("compress_ratios"), a period ("full_attention_interval", "sliding_window_pattern", or the class's own).
- * Else every layer slides if "sliding_window" is a number, and none does if it is not there. */
+/* Which layers attend to a window or a chunk only, or keep a state instead of KV. It is said in one of these
+ * ways, the first that the config has: a list of words ("layer_types", "layers_block_type"), a text of
+ * letters ("hybrid_override_pattern"), a list of 0 and 1 ("hybrid_layer_pattern": 1 slides), numbers from 1
+ * ("linear_attn_config"), the tokens of an entry ("compress_ratios"), a period ("full_attention_interval",
+ * "sliding_window_pattern", or the class's own). Else every layer slides if "sliding_window" is a number, and
+ * none does if it is not there. */
 #include "model/read/config.h"
 
 #include <string.h>

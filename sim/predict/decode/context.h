@@ -40,13 +40,12 @@ bool run_context_init(struct run_context *context, uint32_t users, struct stop_f
                       struct error *why);
 void run_context_release(struct run_context *context); /* a zeroed struct is fine */
 
-/* Values that the runs of one question share because they are expensive to make: replays, cosines
- * of a trace's heads, steps of a server's surface, curves of prefixes.
- *
- * Hits depend on the trace and the plan, not on time. So points that differ only in the machine, or
- * in how a system moves data, waits and launches, share one replay. The first thread that asks for
- * a key makes its value; others that ask meanwhile wait. A value is a pure function of its key, so
- * it does not matter which thread makes it. Of the unused values, the most recently used are kept. */
+/* Values that the runs of one question share because they are expensive to make: replays, cosines of a
+ * trace's heads, steps of a server's surface, curves of prefixes. Hits depend on the trace and the plan, not
+ * on time. So points that differ only in the machine, or in how a system moves data, waits and launches,
+ * share one replay. The first thread that asks for a key makes its value; others that ask meanwhile wait. A
+ * value is a pure function of its key, so it does not matter which thread makes it. Of the unused values, the
+ * most recently used are kept. */
 
 struct shared_entry;
 

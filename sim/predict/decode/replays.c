@@ -51,7 +51,6 @@ void replays_destroy(struct replays *replays)
 
 /* ---- expected replays ---- */
 
-/* Does the request read a trace at all? */
 static bool reads_trace(const struct replay_request *request)
 {
     return setup_asks_trace(request->setup) && request->setup->trace != NULL;

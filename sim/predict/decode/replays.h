@@ -1,10 +1,8 @@
-/* Replays that the runs of a question share.
- *
- * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
- * replays it expects before its runs start. Plans that differ only in policy, capacity, batch and
- * heads want the same of the trace. The first run that needs a ledger makes all those of its group
- * in one reading of the trace (replay_run_many()); a group is as many of these plans as is worth
- * doing together. A ledger is the same however it is made. */
+/* Replays that the runs of a question share. A run takes the ledger of an earlier run with the same replay.
+ * In addition, a sweep registers the replays it expects before its runs start. Plans that differ only in
+ * policy, capacity, batch and heads want the same of the trace. The first run that needs a ledger makes all
+ * those of its group in one reading of the trace (replay_run_many()); a group is as many of these plans as is
+ * worth doing together. A ledger is the same however it is made. */
 #pragma once
 
 #include "decode/plan/memory_plan.h"

@@ -5,10 +5,8 @@
  * server that needs many.
  *
  * Of a context that grows, a run is several (growth.c): plan, ranges and timeline are those of the whole
- * context, and run_again() runs it anew.
- *
- * A result holds what the run computed: memory, hits, times and their basis. The identity of the
- * scenario's point is written by the caller (predict/answer.h). */
+ * context, and run_again() runs it anew. A result holds what the run computed: memory, hits, times and their
+ * basis. The identity of the scenario's point is written by the caller (predict/answer.h). */
 #pragma once
 
 #include "core/error.h"

@@ -65,7 +65,6 @@ const char *column_nearest(const char *text);
 const struct column *column_ranged(uint32_t place);
 const struct column *column_drawn(uint32_t place);
 
-/* The unit in which tables show it. */
 static inline enum unit column_shown(const struct column *column)
 {
     return column->shown != UNIT_TEXT ? column->shown : column->unit;

@@ -175,7 +175,6 @@ void result_note(struct result *result, json_t *note);
 /* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB". Returns `text`. */
 const char *result_reason(const struct result *result, char *text, size_t size);
 
-/* Drop all notes, and the message. */
 void result_drop_notes(struct result *result);
 
 /* Set a cell. A real that is not finite leaves null. */

@@ -1,10 +1,8 @@
-/* How numbers read: the one place where a number becomes text for a person. Data (JSON, CSV, databases)
- * have it in the unit of its column's name.
- *
- * A figure with its range over families of recordings reads "94 (85–96)". The range says how far the
- * last digits can be trusted: the figure and both ends end at the first digit of half the range. The
- * figure has at least two digits, however wide the range, and the low end one; all have at most three.
- * A range of less than a hundredth of the figure is left out. */
+/* How numbers read: the one place where a number becomes text for a person. Data (JSON, CSV, databases) have
+ * it in the unit of its column's name. A figure with its range over families of recordings reads "94
+ * (85–96)". The range says how far the last digits can be trusted: the figure and both ends end at the first
+ * digit of half the range. The figure has at least two digits, however wide the range, and the low end one;
+ * all have at most three. A range of less than a hundredth of the figure is left out. */
 #pragma once
 
 #include "core/units.h"

@@ -59,11 +59,9 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 /* Why, to follow a colon: "at most 2 % apart", "their error bands overlap"; "" for TIE_NONE. */
 const char *tie_reason(enum tie tie);
 
-/* Where an error band puts a figure.
- *
- * A run's error band says how far published rates of systems of its class lie from predicted ones
- * (decode/error_band.h). A band of -20 … +25 % puts the rate between 0.8 and 1.25 times the
- * prediction, and so a time or a cost between 1/1.25 and 1/0.8 of it. A server's TTFT, TPOT and
+/* Where an error band puts a figure. A run's error band says how far published rates of systems of its class
+ * lie from predicted ones (decode/error_band.h). A band of -20 … +25 % puts the rate between 0.8 and 1.25
+ * times the prediction, and so a time or a cost between 1/1.25 and 1/0.8 of it. A server's TTFT, TPOT and
  * tokens a second have bands of their own, of means and medians. */
 
 /* The band of a figure of this run, as shares of the rate; NULL: none. It belongs to the result. */

@@ -115,7 +115,6 @@ struct run_hashes {
     char run[17], scenario[17], model[17], profile[17], trace[17], requests[17];
 };
 
-/* Hash the curves of a profile. */
 void profile_hash(const struct profile *profile, char text[17]);
 
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why);

@@ -71,12 +71,11 @@ bool resolve_trace_canonical(const char *name, char *out, size_t size);
 /* Does the result depend on the seed: a generated trace, a spread, a policy's lots, drawn arrivals? */
 bool resolve_hangs_on_seed(const struct point *point);
 
-/* The families of recordings that `trace: ensemble` stands for.
- *
- * Demands differ more between models than most policies do, so a scenario whose model has no recording of its
- * own is answered with a recording of each of several small models. A point that names the ensemble holds the
- * open recordings; the runs of its answer are those of its families (predict/answer.h). The profile made from
- * published figures is not one of them, because it was fitted to rows that predictions are compared with. */
+/* The families of recordings that `trace: ensemble` stands for. Demands differ more between models than most
+ * policies do, so a scenario whose model has no recording of its own is answered with a recording of each of
+ * several small models. A point that names the ensemble holds the open recordings; the runs of its answer are
+ * those of its families (predict/answer.h). The profile made from published figures is not one of them,
+ * because it was fitted to rows that predictions are compared with. */
 
 #define ENSEMBLE_NAME "ensemble"
 

@@ -1,10 +1,8 @@
-/* Finds the trace of a scenario: a recording, a profile from which a trace is generated at the
- * scenario's own geometry, or an assumed ledger.
- *
- * If the scenario names none, the model's own shipped recording is used; otherwise the ensemble of
- * recordings of small models, carried to this one. If these have fewer steps or keep less than the
- * run needs, a trace is generated at full geometry from the shipped profile; and if that cannot be
- * done, one small model's recording is used. */
+/* Finds the trace of a scenario: a recording, a profile from which a trace is generated at the scenario's own
+ * geometry, or an assumed ledger. If the scenario names none, the model's own shipped recording is used;
+ * otherwise the ensemble of recordings of small models, carried to this one. If these have fewer steps or
+ * keep less than the run needs, a trace is generated at full geometry from the shipped profile; and if that
+ * cannot be done, one small model's recording is used. */
 #include "predict/scenario/resolve.h"
 
 #include "core/text.h"

@@ -1,9 +1,8 @@
-/* Scenarios: the user's input, checked, and the points that it describes.
- *
- * A scenario is a YAML map of the keys in scenario_keys.h. Several files and --set overrides are
- * laid over each other in order. `sweep:` maps keys to lists; the points are their
- * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
- * The hash that names a run and seals a prediction is made of its point (point.h). */
+/* Scenarios: the user's input, checked, and the points that it describes. A scenario is a YAML map of the
+ * keys in scenario_keys.h. Several files and --set overrides are laid over each other in order. `sweep:` maps
+ * keys to lists; the points are their product, the last key fastest. Each point is resolved into a `struct
+ * point`, the input of a run. The hash that names a run and seals a prediction is made of its point
+ * (point.h). */
 #pragma once
 
 #include "core/error.h"
@@ -58,7 +57,6 @@ bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setti
 /* Its keys, without their parts; NULL behind the last. */
 extern const char *const scenario_pool_keys[];
 
-/* Is the key stated, and not empty? */
 bool scenario_states(const struct scenario *scenario, const char *key);
 
 /* The scenario as text in canonical spelling, which the caller frees. */

@@ -1,8 +1,7 @@
-/* The keys of a scenario: what they are called, what they accept, and where they go.
- *
- * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read once, fills its
- * member of the setup, the workload or the numbers of GPUs, and is written into the canonical text, by
- * its row alone; other keys are read in resolve.c. Other names for a key are a row of aliases[]. */
+/* The keys of a scenario: what they are called, what they accept, and where they go. To add a key, add its
+ * row to scenario_keys[]. A plain number, word or switch is read once, fills its member of the setup, the
+ * workload or the numbers of GPUs, and is written into the canonical text, by its row alone; other keys are
+ * read in resolve.c. Other names for a key are a row of aliases[]. */
 #pragma once
 
 #include "core/named.h"
@@ -84,7 +83,6 @@ struct scenario_values {
 };
 
 const struct scenario_value *scenario_value(const struct scenario_values *values, const char *key);
-/* The number stated for `key`, or `otherwise`. */
 double scenario_stated(const struct scenario_values *values, const char *key, double otherwise);
 
 /* Move the plain keys of `map` into `values`, over what these say. */
@@ -93,7 +91,6 @@ bool scenario_values_take(struct scenario_values *values, struct node *map, stru
 bool scenario_values_set(struct scenario_values *values, const char *key, double number,
                          struct error *why);
 void scenario_values_remove(struct scenario_values *values, const char *key);
-/* Lay what `over` says over `values`. */
 void scenario_values_lay(struct scenario_values *values, const struct scenario_values *over);
 /* Fill the struct of a place, which has the defaults, with what is stated. */
 void scenario_values_fill(const struct scenario_values *values, enum scenario_place place,

@@ -59,11 +59,9 @@ struct decode_sources {
 };
 const struct decode_sources *decode_surface_sources(const struct decode_surface *surface);
 
-/* Steps of the decode pipeline that were computed for a surface, kept for the
- * surfaces of other runs. Servers of one question that differ in their requests, in the arrival
- * rate or in the memory for prefixes read the same surface.
- *
- * A point is a pure function of the table's key and of its place, so it does not matter which
+/* Steps of the decode pipeline that were computed for a surface, kept for the surfaces of other runs. Servers
+ * of one question that differ in their requests, in the arrival rate or in the memory for prefixes read the
+ * same surface. A point is a pure function of the table's key and of its place, so it does not matter which
  * thread computes it. Points are computed one at a time: another thread may want the same one. */
 
 struct cores;

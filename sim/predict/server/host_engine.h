@@ -1,9 +1,8 @@
-/* What the size that one types for host memory means, and what the engine then takes.
- *
- * Engines count in GiB, in 10^9 bytes or in bytes, of each GPU or of all; and what they take is not
- * what was asked: vLLM's pinned tensors, one a layer, were each rounded up to a power of two, so
- * that up to twice as much is gone; SGLang gives a model's states a pool of the same size again.
- * A row of `host_memory` in engines/NAME.yaml says it, with its source. */
+/* What the size that one types for host memory means, and what the engine then takes. Engines count in GiB,
+ * in 10^9 bytes or in bytes, of each GPU or of all; and what they take is not what was asked: vLLM's pinned
+ * tensors, one a layer, were each rounded up to a power of two, so that up to twice as much is gone; SGLang
+ * gives a model's states a pool of the same size again. A row of `host_memory` in engines/NAME.yaml says it,
+ * with its source. */
 #pragma once
 
 #include "model/kv_pools.h"

@@ -1,9 +1,8 @@
 /* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended sequences stay
  * among theirs. A system that offloads does not keep whole KV in HBM: as many sequences of the mean length
- * run as fit in both tiers, and blocks of ended sequences lie on the host, beside the KV of running ones.
- *
- * A server of several passes (point_passes) has the room of all of them; which rank holds a
- * sequence is not tracked. */
+ * run as fit in both tiers, and blocks of ended sequences lie on the host, beside the KV of running ones. A
+ * server of several passes (point_passes) has the room of all of them; which rank holds a sequence is not
+ * tracked. */
 #include "predict/server/serving_memory.h"
 
 #include "decode/mechanism_values.h"

@@ -44,13 +44,12 @@ double stream_times_mean(struct stream_times *times, const struct column *column
 struct estimate stream_times_rate(const struct stream_times *times,
                                   const struct serving_window *window);
 
-/* A question to a server that is asked endlessly: on which side of each bound do its figures lie?
- *
- * Often few requests tell: a queue that grows by a fifth of what comes shows in the first thousand, and a
- * time that is a fraction of its limit is so with any luck. A bound is answered once the figure's interval
- * (stationary.h), and half of it again, is on one side: several looks at one run are wrong more often than
- * one. Few requests tell by three times the interval: their batches are so short that they depend on each
- * other. So a load far off the limits takes few requests, and only one that is near them a long run. */
+/* A question to a server that is asked endlessly: on which side of each bound do its figures lie? Often few
+ * requests tell: a queue that grows by a fifth of what comes shows in the first thousand, and a time that is
+ * a fraction of its limit is so with any luck. A bound is answered once the figure's interval (stationary.h),
+ * and half of it again, is on one side: several looks at one run are wrong more often than one. Few requests
+ * tell by three times the interval: their batches are so short that they depend on each other. So a load far
+ * off the limits takes few requests, and only one that is near them a long run. */
 
 enum { STREAM_BOUNDS = 16 };
 

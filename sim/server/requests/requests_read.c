@@ -2,11 +2,10 @@
  * record of a benchmark, whose entries are. A key that asks for more than a prompt and its answer is refused,
  * and others are ignored.
  *
- * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into chunks
- * and hashed here. A line without either is a prompt whose content is unknown.
- *
- * Azure writes arrivals as date and time of day, to 100 ns; others are numbers. A response of 0 tokens, or
- * an empty field, means that the request failed (see BurstGPT's README).
+ * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into chunks and
+ * hashed here. A line without either is a prompt whose content is unknown. Azure writes arrivals as date and
+ * time of day, to 100 ns; others are numbers. A response of 0 tokens, or an empty field, means that the
+ * request failed (see BurstGPT's README).
  *
  * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details` write one
  * object with lists, an entry a request: input_lens, output_lens, start_times if they were kept, and errors,

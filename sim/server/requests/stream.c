@@ -66,7 +66,6 @@ static double lay_turns(struct requests *requests, size_t first, double start_ns
     return at_ns + (double)answer_ns;
 }
 
-/* The end of the session that begins at `first`. */
 static size_t session_end(const struct requests *requests, size_t first)
 {
     size_t end = first + 1;

@@ -9,11 +9,10 @@
  *     how long (0 at first), and lays the stream again when it knows;
  *   - clients are spread over what they do: one request each, or their sessions, evenly.
  *
- * Requests that are in the server at 0 come a little later than they would: it begins empty, and
- * fills while a request takes. Every longer list begins with the sessions of a shorter one.
- *
- * A run need not serve all of it: it may end at one of STREAM_LOOKS looks, after a half of what begins by
- * itself, a quarter, an eighth, ... Up to each of them requests arrive as often as the rate says. */
+ * Requests that are in the server at 0 come a little later than they would: it begins empty, and fills while
+ * a request takes. Every longer list begins with the sessions of a shorter one. A run need not serve all of
+ * it: it may end at one of STREAM_LOOKS looks, after a half of what begins by itself, a quarter, an eighth,
+ * ... Up to each of them requests arrive as often as the rate says. */
 #pragma once
 
 #include "server/requests/requests.h"

@@ -68,7 +68,6 @@ bool synthetic_is(const char *name)
     return strncmp(name, start, sizeof start - 1) == 0;
 }
 
-/* Is the item of the text that of the key? */
 static bool item_is(const char *item, size_t length, const char *key)
 {
     size_t wanted = strlen(key);

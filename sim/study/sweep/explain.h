@@ -1,8 +1,7 @@
-/* Why a step, or a server's request, takes as long as it does, and what would change that.
- *
- * Every figure of the machine that the run reads is made 10 % smaller and 10 % larger, one at a time, and the
- * run is timed again: of decode steps the one in the middle, a server with its first requests. A figure that
- * changes a time much is worth improving; if it is only assumed, it is worth measuring first. */
+/* Why a step, or a server's request, takes as long as it does, and what would change that. Every figure of
+ * the machine that the run reads is made 10 % smaller and 10 % larger, one at a time, and the run is timed
+ * again: of decode steps the one in the middle, a server with its first requests. A figure that changes a
+ * time much is worth improving; if it is only assumed, it is worth measuring first. */
 #pragma once
 
 #include "machine/profile.h"

@@ -37,11 +37,10 @@ const struct column *replication_main(const struct result *result);
 bool replication_run(const struct point *point, uint32_t count, const struct run_context *context,
                      struct result *result, struct error *why);
 
-/* The mean of a few draws of a figure, its confidence interval, and the spread of the draws.
- *
- * The interval of the mean is Student's ("The Probable Error of a Mean", Biometrika 6, 1908): the
- * mean of n independent draws lies within t(n - 1) · deviation / √n of the true mean in 95 of 100
- * cases. The interval narrows as draws are added; the range from p5 to p95 does not. */
+/* The mean of a few draws of a figure, its confidence interval, and the spread of the draws. The interval of
+ * the mean is Student's ("The Probable Error of a Mean", Biometrika 6, 1908): the mean of n independent draws
+ * lies within t(n - 1) · deviation / √n of the true mean in 95 of 100 cases. The interval narrows as draws
+ * are added; the range from p5 to p95 does not. */
 
 struct interval {
     double mean, deviation; /* of a draw, from n - 1 */

@@ -13,10 +13,9 @@
  * replays that can share one reading of a trace, which must be known together. Those that fit into
  * the ring stay resolved in it.
  *
- * Workers often wait for the same replay. It runs on the cores that they leave idle (core/parallel.h).
- *
- * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
- * finished ones. The calling thread wakes ten times a second to look at the stop flag. */
+ * Workers often wait for the same replay. It runs on the cores that they leave idle (core/parallel.h). The
+ * points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of finished ones.
+ * The calling thread wakes ten times a second to look at the stop flag. */
 
 #include "study/sweep/sweep.h"
 

@@ -87,5 +87,4 @@ const char *axis_title(const struct axis *axis);
 /* A value as a person reads it: "30.0 %", "pcie5-x16". */
 const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size);
 
-/* Make the scenario sweep the axis. */
 bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why);

@@ -1,8 +1,7 @@
-/* What-if studies: run a scenario along one axis, or over the grid of two, and draw conclusions.
- *
- * The study is a sweep over the axes' values. Its points are stored, share their replays, and each
- * is the run that `simulate` makes of it. A point that does not fit in memory, or at which the
- * system cannot run, is still a point. */
+/* What-if studies: run a scenario along one axis, or over the grid of two, and draw conclusions. The study is
+ * a sweep over the axes' values. Its points are stored, share their replays, and each is the run that
+ * `simulate` makes of it. A point that does not fit in memory, or at which the system cannot run, is still a
+ * point. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,13 +13,11 @@
 
 enum { WHATIF_MOST_AXES = 2 };
 
-/* The figure that a study compares.
- *
- * Usually: tokens per second of all sequences. For a server with objectives: requests per second
- * that meet them. For a server without a clock: the percentage of prompt tokens found. For a server
- * without objectives, tokens per second follow from the requests that arrive, as long as it keeps
- * up. If the same requests arrive at every point, the study compares their time; if different ones
- * arrive, it compares the load that the server sustains. */
+/* The figure that a study compares. Usually: tokens per second of all sequences. For a server with
+ * objectives: requests per second that meet them. For a server without a clock: the percentage of prompt
+ * tokens found. For a server without objectives, tokens per second follow from the requests that arrive, as
+ * long as it keeps up. If the same requests arrive at every point, the study compares their time; if
+ * different ones arrive, it compares the load that the server sustains. */
 enum whatif_figure {
     WHATIF_RATE,
     WHATIF_BORNE, /* tokens per second, of the requests that arrive */
@@ -55,7 +52,6 @@ void whatif_release(struct whatif *whatif);
 /* Are these runs of a server, with requests instead of a step? */
 bool whatif_serves(const struct whatif *whatif);
 
-/* The value that point `point` has on an axis. */
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
 
 /* Set `figure` and `unanswered` from the points. */
@@ -68,7 +64,6 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point);
 /* The figure of a point; NAN if it has none or there is an objection. */
 double whatif_worth(const struct whatif *whatif, uint32_t point);
 
-/* Is this key, as a path, an axis? */
 bool whatif_is_axis(const struct whatif *whatif, const char *key);
 
 /* Requests that arrive per second at every point with a time; NAN: they differ, or none arrive. */
@@ -90,12 +85,11 @@ struct whatif_findings whatif_find(const struct whatif *whatif);
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
 
-/* The knee of a miss curve: the size beyond which further blocks save less than before.
- *
- * As in V. Satopaa et al., "Finding a 'Kneedle' in a haystack", 2011, without its smoothing. Draw a
- * straight line from no cache, where every access misses, to the largest size of the curve. The
- * knee is the size whose misses lie furthest below it. It is a corner of the curve's convex hull
- * and does not move when either axis is stretched, but it depends on how far the curve goes. */
+/* The knee of a miss curve: the size beyond which further blocks save less than before. As in V. Satopaa et
+ * al., "Finding a 'Kneedle' in a haystack", 2011, without its smoothing. Draw a straight line from no cache,
+ * where every access misses, to the largest size of the curve. The knee is the size whose misses lie furthest
+ * below it. It is a corner of the curve's convex hull and does not move when either axis is stretched, but it
+ * depends on how far the curve goes. */
 
 /* The index of the knee among ascending sizes, the smallest of equals. False: none is below the line. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,

@@ -101,7 +101,6 @@ static void correct_head(const struct fit_figures *twin, double gain, struct fit
     fit_solve_head(head);
 }
 
-/* Correct the heads of a layer by a twin of it. */
 static bool correct_layer(const struct fit *fit, struct trace_profile *profile, uint32_t round,
                           struct fit_sample *samples, struct fit_head *heads, uint32_t wanted,
                           struct error *why)

@@ -364,7 +364,6 @@ static double mass_of(const uint8_t *codes, uint32_t count)
     return sum;
 }
 
-/* Load the row of head `number` at step `s` of the frame. */
 static bool load_row(const struct trace_header *header, const struct trace_frame *frame,
                      uint32_t number, uint32_t s, struct demand_buffer *buffer,
                      struct fit_sample *sample, struct error *why)

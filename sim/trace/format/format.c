@@ -1,8 +1,7 @@
-/* The payload of a frame: columns of numbers, KV head by KV head (traces/FORMAT.md draws them).
- *
- * One walk over the columns reads and writes them. Reading, it trusts no byte of the file: each
- * column is taken from the rest of the payload before memory is allocated for it, so allocations are
- * bounded by the payload's size, and every byte must be used up. */
+/* The payload of a frame: columns of numbers, KV head by KV head (traces/FORMAT.md draws them). One walk over
+ * the columns reads and writes them. Reading, it trusts no byte of the file: each column is taken from the
+ * rest of the payload before memory is allocated for it, so allocations are bounded by the payload's size,
+ * and every byte must be used up. */
 
 #include "trace/format/format.h"
 
@@ -103,7 +102,6 @@ static uint8_t *encode_gaps(uint8_t *at, const struct trace_rows *rows, uint32_t
     return at;
 }
 
-/* A column of `count` bytes in memory. */
 static bool payload_bytes(struct cursor *cursor, uint64_t count, void *bytes, const char *column,
                           struct error *why)
 {

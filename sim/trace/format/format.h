@@ -1,7 +1,5 @@
-/* The file format as reader, writer and CSV share it (traces/FORMAT.md): its constants, the header
- * as a list of numbered fields, the payload of a frame, and the rules for rows.
- *
- * Internal to this folder. */
+/* The file format as reader, writer and CSV share it (traces/FORMAT.md): its constants, the header as a list
+ * of numbered fields, the payload of a frame, and the rules for rows. Internal to this folder. */
 #pragma once
 
 #include <assert.h>

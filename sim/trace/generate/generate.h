@@ -33,13 +33,12 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 /* Write all frames of `trace` to a new file; the bytes are the same for any number of threads. */
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why);
 
-/* The moving part of a head: the latent directions of its queries, over the steps of a tile.
- *
- * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps and then
- * draws another; directions are renewed one after the other. The correlation of a part falls linearly, 1 -
- * lag / lasts, to 0 when it is renewed. The part that lasts one step is normal, with an amplitude that
- * differs from step to step. Nothing is carried from step to step: every step costs the same. Heads of a
- * layer may have some of their directions in common. Internal to this folder. */
+/* The moving part of a head: the latent directions of its queries, over the steps of a tile. Direction i at a
+ * step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps and then draws another;
+ * directions are renewed one after the other. The correlation of a part falls linearly, 1 - lag / lasts, to 0
+ * when it is renewed. The part that lasts one step is normal, with an amplitude that differs from step to
+ * step. Nothing is carried from step to step: every step costs the same. Heads of a layer may have some of
+ * their directions in common. Internal to this folder. */
 
 enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* without the part that stays */
 

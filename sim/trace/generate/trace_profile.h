@@ -110,7 +110,6 @@ void trace_profile_release(struct trace_profile *profile);
 /* Write it as YAML of five digits, or `exact`: then equal texts mean equal profiles. */
 void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *out);
 
-/* The parameters of a head of a target model of `layers` layers and `kv_heads` KV heads. */
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
                                                     uint32_t layers, uint32_t kv_heads,
                                                     uint32_t layer, uint32_t head);
