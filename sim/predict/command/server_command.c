@@ -355,8 +355,8 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             at += at < end;
             continue;
         }
-        bool file =
-            (sourced && text_matches(word, "*@(.env|env.sh)")) || text_begins(word, "--env-file");
+        bool file = (sourced && text_matches(word, "*@(.env|env.sh)")) ||
+                    text_matches(word, "@(--env-file*|$(*.env*))"); /* "export $(cat .env)" */
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
         strcpy(word, file ? "EnvironmentFile=x" : word);
         if (text_matches(word, "@(environment=*=|numprocs=[!1])*")) {
