@@ -9,6 +9,7 @@ struct store {
     sqlite3 *database;
     char *path;                   /* as the user wrote it; "": no file */
     const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
+    bool spares_detail;           /* store_spare_detail() */
 };
 
 /* Run statements that return no rows. */

@@ -522,6 +522,11 @@ struct store *store_open(const char *path, bool writable, struct error *why)
     return store;
 }
 
+void store_spare_detail(struct store *store)
+{
+    store->spares_detail = true;
+}
+
 void store_close(struct store *store)
 {
     if (store != NULL) {

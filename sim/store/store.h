@@ -26,6 +26,9 @@ struct store;
 struct store *store_open(const char *path, bool writable, struct error *why);
 void store_close(struct store *store);
 
+/* Keep of runs only what store_get() and store_get_draws() read: the rows of requests take longest to put. */
+void store_spare_detail(struct store *store);
+
 /* Abandon statements, and the wait for a file in use, once the flag is raised, which outlives the store. */
 void store_watch(struct store *store, const struct stop_flag *stop);
 

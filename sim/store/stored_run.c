@@ -149,7 +149,8 @@ bool store_put(struct store *store, const struct result *result, struct error *w
                 put_result_rows(store, schema_tables, result, why);
     bool added = good && sqlite3_changes(store->database) > 0;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        bool put = table->size > 0 && (added || table == schema_draws());
+        bool put = table->size > 0 && (added || table == schema_draws()) &&
+                   (table->walk != NULL || !store->spares_detail);
         good = !put || put_result_rows(store, table, result, why);
     }
     return database_end(store, good, why);

@@ -505,6 +505,9 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
         return false;
     }
     out->targets = with.targets;
+    if (own != NULL) {
+        store_spare_detail(own);
+    }
     with.study.store = own != NULL ? own : options->study.store;
     bool good = advice_run_all(scenario, &with, out, why);
     store_close(own);

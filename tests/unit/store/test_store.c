@@ -693,12 +693,27 @@ static void queries_give_rows_and_stop_when_told(void **state)
     store_close(store);
 }
 
+static void a_store_that_spares_detail_gives_runs_back(void **state)
+{
+    (void)state;
+    struct error why = {0};
+    char text[256] = "";
+    struct store *store = open_store(true);
+    store_spare_detail(store);
+    put(store, "p", 3);
+    assert_comes_back(store, "p", 3);
+    assert_true(store_query(store, "SELECT count(*) AS n FROM steps", append, text, &why));
+    assert_string_equal(text, "n=0 ");
+    store_close(store);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter, leave)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(every_column_and_detail_comes_back),
         IN_FOLDER(what_was_not_set_is_null),
+        IN_FOLDER(a_store_that_spares_detail_gives_runs_back),
         IN_FOLDER(times_are_exact_to_the_nanosecond),
         cmocka_unit_test(cells_have_one_spelling),
         IN_FOLDER(a_run_that_is_there_stays_as_it_is),
