@@ -44,6 +44,9 @@ struct gpu_user gpu_user_of_container(struct server_text *said, const char *text
     server_job_read(said, &said->job, text, text + strlen(text));
     server_job_devices(&said->job, user.devices);
     setting_of(text, "image=", user.name);
+    if (user.name[0] == '\0') { /* it is built */
+        setting_of(text, "service=", user.name);
+    }
     setting_of(text, "profile=", user.profile);
     return user;
 }

@@ -215,6 +215,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     char *of = interpolated(named, service, false);
     const char *tagged = of != NULL ? of : named;
     write_setting("image", tagged, false, written.out);
+    write_setting("service", map->key != NULL ? map->key : "", false, written.out);
     write_limits(map, written.out);
     write_environment(node_stated(map, "environment"), service, written.out);
     write_environment(node_stated(map, "env"), service, written.out);

@@ -254,6 +254,20 @@ static bool ends_in_comment(const char *line, const char *end, bool shell)
     return at < end && *at == '#';
 }
 
+/* Where a comment behind a backslash ends the line, "--port 80 \  # as usual", its beginning behind that: what
+ * people write is meant to go on. */
+static const char *before_comment(const char *line, const char *end)
+{
+    const char *at = line, *mark = end;
+    for (; mark == end && !shell_is_comment(line) &&
+           (at = memchr(at, '\\', (size_t)(end - at))) != NULL;
+         at++) {
+        const char *next = at + 1 + strspn(at + 1, " \t");
+        mark = next > at + 1 && next < end && *next == '#' ? at + 1 : end;
+    }
+    return mark;
+}
+
 /* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd
  * have it, to the next, unless a comment or code in Markdown ends there: '\v' stands for the end of one.
  * Lines between them that begin with one of `comments` are dropped. Returns the text. */
@@ -268,6 +282,9 @@ static char *text_joined(char *text, size_t size, const char *comments)
             end--;
         }
         used = end > 0 && text[end - 1] == '\\' ? end : used;
+        if (c == '\n' && *comments == '\0') {
+            used = (size_t)(before_comment(text + line, text + used) - text);
+        }
         bool joins = c == '\n' && used > 1 &&
                      (text[used - 1] == '\\' ||
                       (text[used - 2] == ' ' && strchr("`^", text[used - 1]) != NULL)) &&

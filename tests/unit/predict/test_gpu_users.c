@@ -112,6 +112,8 @@ static const struct sample manifests[] = {
     {"one GPU each, which is the first",
      "services: {c: {" COMFY ", " GPUS("count: 1") "}, s: {" SGLANG ", " GPUS("count: 1") "}}",
      FREE("4", "comfyui")},
+    {"one that is built", "services: {s: {" SGLANG ", gpus: all}, c: {build: ., gpus: all}}",
+     FREE("4", "c")},
     {"devices of their own",
      "services: {c: {" COMFY ", " GPUS("device_ids: ['1']") "}, s: {" SGLANG
                                                             ", " GPUS("device_ids: ['0']") "}}",
