@@ -44,8 +44,6 @@ static void offer_files(struct offer offer, const struct named_kind *kind)
     free(found ? names : NULL);
 }
 
-/* ---- keys of scenarios, and their values ---- */
-
 static void offer_values(struct offer offer, const char *path)
 {
     static const char *const switches[] = {"yes", "no", NULL};
@@ -99,8 +97,6 @@ static void offer_setting(struct offer offer, const char *ending)
         }
     }
 }
-
-/* ---- the words of a command ---- */
 
 /* What follows an option, or is an operand as the help spells it. Of a list, the last item. */
 static void offer_argument(struct offer offer, const char *spelling)

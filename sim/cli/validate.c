@@ -21,8 +21,6 @@ struct subject {
     struct miniature shape;
 };
 
-/* ---- the rows ---- */
-
 #define LIST "tables/validations.def"
 #define ID(name) DATA_##name
 #define ARRAY columns
@@ -76,8 +74,6 @@ static struct frame *validation_frame(const struct subject *subject,
     }
     return frame;
 }
-
-/* ---- remarks ---- */
 
 static void validate_print_remarks(const struct subject *subject,
                                    const struct validation *validation)

@@ -31,6 +31,5 @@ void csv_reader_close(struct csv_reader *reader);
 /* Read the next line into `text`; `*more` tells whether there was one. */
 bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why);
 
-/* Split `text` into `fields`: exactly `count` of them, or with 0 any number up to CSV_FIELDS_MOST. After a
- * line that cannot be split, the next line can still be read. */
+/* Split `text` into `count` fields (0: any number). After a failure the next line can still be read. */
 bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why);

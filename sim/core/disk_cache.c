@@ -22,8 +22,6 @@ struct disk_cache {
     pthread_mutex_t lock; /* of all */
 };
 
-/* ---- the file ---- */
-
 /* `put` numbers values in the order in which they were put. A killed process leaves a journal, which the next
  * one rolls back; what the machine's end leaves half-written costs no more than what was kept. */
 static const char set_up[] =
@@ -103,8 +101,6 @@ bool disk_cache_folder(char *path, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-/* ---- statements ---- */
-
 /* A statement with the key as its first parameter; NULL, as any failure here, is no error. */
 static sqlite3_stmt *disk_cache_prepare(struct disk_cache *cache, const char *sql,
                                         struct disk_cache_bytes key)
@@ -155,8 +151,6 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     pthread_mutex_unlock(&cache->lock);
     return value;
 }
-
-/* ---- writing ---- */
 
 static uint64_t bytes_used(struct disk_cache *cache)
 {

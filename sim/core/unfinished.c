@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- where a path leads ---- */
-
 enum { MOST_LINKS = 40 }; /* as the kernel follows */
 
 /* Bytes of a path up to its last part, with the slash. */
@@ -64,8 +62,6 @@ bool destination_find(const char *path, struct destination *out, struct error *w
     return (fault != ELOOP && fault != ENAMETOOLONG) ||
            error_set(why, path, 0, "cannot be written: %s", strerror(fault));
 }
-
-/* ---- the file while it is written ---- */
 
 static bool unfinished_write_error(const char *path, struct error *why)
 {

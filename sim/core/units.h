@@ -12,8 +12,7 @@
 
 #include <stdint.h>
 
-/* The one list of units. Data (results, JSON, databases) have numbers in these; tables may show the
- * same number in another one (predict/result/shown.h). */
+/* The one list of units. Data have numbers in these; tables may show another (predict/result/shown.h). */
 enum unit {
     UNIT_TEXT,   /* no number */
     UNIT_COUNT,  /* a plain number */
@@ -58,8 +57,7 @@ struct quantity {
     enum unit unit;
 };
 
-/* Read `text` whatever its unit. A bare number is UNIT_COUNT. Returns false and leaves `why` to the caller
- * when the text is no quantity: callers know what they expected, so they write the message. */
+/* Read `text` whatever its unit (bare: UNIT_COUNT). Callers know what they expect and write `why`. */
 bool quantity_parse(const char *text, struct quantity *out);
 
 /* Read `text` as a non-negative quantity of `unit`. A bare number is taken only for UNIT_COUNT, UNIT_TOKENS

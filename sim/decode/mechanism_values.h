@@ -1,5 +1,4 @@
-/* The values of mechanisms: struct mechanisms and the words of its choices. A file that includes this
- * is rebuilt for each new mechanism; others ask by the functions of mechanisms.h. */
+/* The values of mechanisms. Files that include this are rebuilt for each new one; others ask mechanisms.h. */
 #pragma once
 
 #include "decode/mechanisms.h"

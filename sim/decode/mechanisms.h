@@ -151,7 +151,6 @@ bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
 void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
                     const struct mechanisms *from);
 
-/* The value as YAML, in its canonical spelling: gpu, 30%, {name: qsac, eta: 0.8, power: 3}. The
- * caller frees it; NULL when memory is out. */
+/* The value as canonical YAML: {name: qsac, eta: 0.8}. The caller frees it; NULL: memory is out. */
 char *mechanism_text(const struct mechanism_key *key, const struct mechanisms *of,
                      struct error *why);

@@ -27,8 +27,7 @@ enum profile_part {
 /* "gpu", "link", ... */
 extern const char *const part_names[PART_COUNT];
 
-/* The file of the part or machine that the scalar `name` names: a path, a part's file, or a
- * machine's. A path need not exist. A name must; otherwise the error names the nearest. */
+/* The file of the part or machine that `name` names: a path, which need not exist, or a shipped one's. */
 bool locate_profile(const struct node *name, enum profile_part part, char *path, size_t size,
                     struct error *why);
 

@@ -122,8 +122,7 @@ void profile_release(struct profile *profile);
 /* The same for a name that was typed: of a machine, else of a part, which is loaded alone. */
 bool profile_load_named(const char *name, struct profile *out, struct error *why);
 
-/* Does the scalar `name` name an existing machine, or a machine's part "gpu", "link", "host" or
- * "fabric" (`part`; NULL: a machine)? A path always passes. */
+/* Does `name` name an existing machine, or a part "gpu", "link" ... (NULL: a machine)? A path passes. */
 bool profile_named(const struct node *name, const char *part, struct error *why);
 
 /* Write the canonical name of the machine or part that `name` means; false for a path, and for none. */
@@ -146,8 +145,7 @@ double profile_time(const struct profile *profile, enum curve_id id, double size
 /* The curves that were read, in the order of curves.def; their number. */
 size_t profile_reads_list(const struct profile_reads *reads, enum curve_id ids[CURVE_COUNT]);
 
-/* Fail unless the profile states all of these curves that have no standard. The message names them
- * all, and what else the same parts of the machine lack. `needed_by` is a subject: "system 'y'". */
+/* Fail, naming them, unless the profile states these curves without a standard; "system 'y'" needs them. */
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why);
 

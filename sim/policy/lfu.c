@@ -1,5 +1,4 @@
-/* LFU: the block touched least often while it was held is evicted; among equals, the one touched
- * longest ago. A count begins at 1 and is lost on eviction. */
+/* LFU: the block touched least often since its admission is evicted; of equals, the one touched first. */
 #include "policy/batch.h"
 #include "policy/queues.h"
 

@@ -154,8 +154,7 @@ void policy_destroy(struct policy *policy); /* NULL is fine */
 /* Policies that code names; others are found by name, so that a new row compiles few files. */
 extern const struct policy_kind policy_none, policy_lru, policy_fifo, policy_opt, policy_qsac;
 
-/* QSAC's threshold, for callers that report how hard a head is to reuse: the least cosine at which a head of
- * `importance` (0 ... 1) reuses its set; -INFINITY if it always does. `values` are the policy's parameters. */
+/* QSAC's threshold: the least cosine at which a head of `importance` reuses its set; -INFINITY: always. */
 double qsac_threshold(const double *values, double importance);
 
 /* Do the importances of KV heads matter, for the threshold; and those of query heads, for the aggregate? */

@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How a router chooses among servers: by the first two before any server runs (router_init()), by
- * the others from the load of the moment (balancer_choose()). */
+/* How a router chooses: by the first two before any server runs, by the others from the moment's load. */
 enum routing {
     ROUTE_ROUND_ROBIN,
     ROUTE_PREFIX,

@@ -447,8 +447,7 @@ static void set_up(struct store *store)
     guard_begin(store);
 }
 
-/* A reader changes no file: one of an older version, or with results of other programs, is read from a
- * copy that SQLite keeps in memory, or in a file of its own if it is large. */
+/* A reader changes no file: an older one, or one of several programs, is read from a copy of SQLite's. */
 static bool read_copy(struct store *store, struct error *why)
 {
     sqlite3 *copy = NULL;

@@ -1,5 +1,4 @@
-/* A run in the results file: its row in `runs`, and its rows in other tables, put in one transaction or
- * not at all. What is read back is checked like any input: types, names, numbers. */
+/* A run in the results file: its rows, put in one transaction, and checked like any input when read back. */
 
 #include "store/stored_run.h"
 

@@ -21,8 +21,7 @@ bool output_flush(FILE *out, const char *name, struct error *why)
     return (fflush(out) == 0 && !ferror(out)) || output_write_error(name, errno, why);
 }
 
-/* A stream with a descriptor of its own: closing it says whether all was written, and an unfinished
- * file stays locked until it is published. NULL with errno on failure. */
+/* A stream with its own descriptor: an unfinished file stays locked until it is published. NULL: errno. */
 static FILE *open_stream(int descriptor)
 {
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);

@@ -57,8 +57,7 @@ int question_signal(void);
 /* Release everything, after a failure, too. */
 void question_end(struct question *question);
 
-/* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not
- * given. The caller closes it with store_close(). */
+/* Open or create the file of --db. `*out` is NULL if there is none; the caller calls store_close(). */
 bool database_open(const struct arguments *arguments, struct store **out, struct error *why);
 
 /* Print the note of store_open_shown() on standard error, unless it is "". */

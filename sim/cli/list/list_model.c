@@ -173,8 +173,7 @@ static const struct frame_column kept_columns[KEPT_COLUMNS] = {
               .wrap = true},
 };
 
-/* Tokens of layers that keep all are divided among the GPUs of context parallelism, a token each in
- * turn; windows, states and the keys of an indexer are not. */
+/* Context parallelism divides the tokens of layers that keep all; not windows, states, an indexer's keys. */
 static double kept_bytes(const struct model *model, uint32_t parts, uint64_t context)
 {
     double bytes = (double)model_index_bytes(model, context);

@@ -52,8 +52,6 @@ const struct picture_kind picture_kinds[] = {
     {.name = NULL},
 };
 
-/* ---- the rows ---- */
-
 /* A file in memory, which a child process can open by its number. */
 static FILE *open_memory(const char *name, struct error *why)
 {
@@ -113,8 +111,6 @@ void picture_release(struct picture *picture)
     picture->rows = NULL;
 }
 
-/* ---- the picture ---- */
-
 /* gnuplot does not say when its picture could not be written, so it draws into memory. */
 static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
                         struct error *why)
@@ -165,8 +161,6 @@ static bool save(const struct picture *picture, const char *format, const char *
     }
     return ok && output_commit(&output, why);
 }
-
-/* ---- the command ---- */
 
 enum { OUTPUT, ONLY };
 

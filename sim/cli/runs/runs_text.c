@@ -13,8 +13,7 @@ static const double *values_of(const struct result *result, const struct column 
     return &result->draws.values[0][column->drawn - 1];
 }
 
-/* Does every draw have the figure? For a server, the seed can decide whether there is something to
- * count; if one draw has none, the figure is left out. */
+/* Does every draw have the figure? A server's seed may leave nothing to count: then it is left out. */
 static bool drawn_in_all(const struct result *result, const struct column *column)
 {
     for (uint32_t i = 0; i < result->draws.count; i++) {

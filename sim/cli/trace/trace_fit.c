@@ -35,8 +35,6 @@ struct beside_twin {
     double is_twice[LIKENESS_FIGURES]; /* of the fitted recording: the twin at twice the context */
 };
 
-/* ---- a recording beside its twin ---- */
-
 /* Fails if units or window differ, or the layers of one model. */
 static bool check_alike(struct beside_twin *report, struct error *why)
 {
@@ -153,8 +151,6 @@ static bool fit_report_table(const struct beside_twin *report, struct error *why
     frame_destroy(frame);
     return ok;
 }
-
-/* ---- the command ---- */
 
 enum { OUTPUT, SELECTION, CHECK, LAYERS, JSON };
 

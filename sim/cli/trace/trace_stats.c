@@ -34,8 +34,6 @@ static bool has_others(const struct trace *trace)
     return trace_header(trace)->kv_heads > 1;
 }
 
-/* ---- JSON ---- */
-
 enum { DIGITS = 6 };
 
 static void stats_command_print_json(const struct trace *trace,
@@ -73,8 +71,6 @@ static void stats_command_print_json(const struct trace *trace,
     json_end(&json, '}');
     putchar('\n');
 }
-
-/* ---- table ---- */
 
 static void print_locality(const struct trace *trace, const struct fit_locality *locality)
 {

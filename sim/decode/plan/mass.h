@@ -6,8 +6,7 @@
 #include "decode/replay/replay_kept.h"
 #include "decode/setup.h"
 
-/* Are the attention masses of the setup's trace recorded? An assumed ledger has none, a generated
- * trace derives them from its profile, and an importer assumes masses that its file lacks. */
+/* Are the masses of the setup's trace recorded, not assumed by a ledger or importer, nor from a profile? */
 bool mass_is_measured(const struct setup *setup);
 
 /* Means over layers, KV heads and sequences. Where a set has units that the recording does not

@@ -101,8 +101,6 @@ double peak_weight_buffers(const struct setup *setup)
     return 2 * most;
 }
 
-/* ---- workspace ---- */
-
 /* Operands of the operator with the largest operands in any layer, on `tokens` tokens. */
 static double operand_bytes(const struct setup *setup, double tokens)
 {
@@ -140,8 +138,6 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
     double hidden = rows * (double)model_activation_bytes(&setup->model);
     return hidden + fmax(layer, logit_bytes(setup, rows));
 }
-
-/* ---- prefill ---- */
 
 #define ASSIGNMENT_BYTES 4.0 /* of a key to its centroid: int32 */
 #define SUM_BYTES 4.0        /* of a value of a centroid, while it is averaged: fp32 */

@@ -212,8 +212,7 @@ static struct outcome replay_blocks_look_up(struct blocks_layer *layer, const st
     return outcome;
 }
 
-/* Sort the step's blocks, those with a tally above 0, into the demand, best first, and clear their
- * tally. One counting sort: linear in the blocks. Returns their number. */
+/* Sort the step's blocks with a tally into the demand, best first, and clear it. Returns their number. */
 static uint32_t rank_step(struct blocks_layer *layer)
 {
     uint32_t most = layer->tally_most, touched = 0;

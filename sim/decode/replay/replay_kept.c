@@ -10,8 +10,6 @@
 #error "the Makefile defines REPLAY_SOURCES, a hash of the sources that replay"
 #endif
 
-/* ---- keys ---- */
-
 static_assert(sizeof(struct replay_plan) == 256, "every field is part of the hash");
 
 /* The hash of all fields but heads and policy, given. The order is part of the hashes of stored runs. */
@@ -106,8 +104,6 @@ static struct disk_cache_bytes kept_key_bytes(const struct kept_key *key)
 {
     return (struct disk_cache_bytes){(const uint8_t *)key, sizeof *key};
 }
-
-/* ---- ledgers ---- */
 
 static bool get_ledger(const struct trace *trace, const struct replay_plan *plan,
                        struct disk_cache *cache, struct ledger *ledger)

@@ -116,8 +116,7 @@ static struct work way_of(const struct pipe *pipe)
     return work;
 }
 
-/* The CPU's time to start a transfer: a copy call, a launch, or a pass over pageable memory; none
- * if a graph launches it or threads poll for it. */
+/* The CPU's time to start a transfer: a call, a launch, a pass over pageable memory; or none. */
 static bool start_transfer(struct pipe *pipe, const struct fetch_part *part,
                            engine_task_id *started, struct error *why)
 {

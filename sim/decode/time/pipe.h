@@ -118,8 +118,7 @@ static inline double pipe_figure(const struct pipe *pipe, enum curve_id id, doub
     return profile_value(&pipe->setup->profile, id, size, trust);
 }
 
-/* Create pipe->engine with the machine of the profile on it: resources, channels, and the routes over
- * them. pipe_release() frees it, also after a failure. */
+/* Create pipe->engine with the machine on it: resources, channels, routes. pipe_release() always frees it. */
 bool machine_add(struct pipe *pipe, struct error *why);
 
 /* A pipeline without a task; the caller allocates what its stages need. */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- costs of a pass ---- */
-
 /* Tokens of the prompts of the micro-batch that passes now. */
 static uint64_t pass_rows(const struct pipe *pipe)
 {
@@ -84,8 +82,6 @@ double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan,
                (double)of->context +
            heads * entries * retrieval_entry_bytes(setup);
 }
-
-/* ---- the schedule ---- */
 
 static bool put_operators(struct pipe *pipe, enum model_stage stage, engine_task_id after,
                           struct error *why)
@@ -223,8 +219,6 @@ bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct pl
     pipe->moved = arrays_add(&pipe->arrays, 1, sizeof *pipe->moved, why);
     return pipe->moved != NULL && build(pipe, why);
 }
-
-/* ---- what is read from it ---- */
 
 /* Its figures are its time, and those of its loops. */
 struct prefill {

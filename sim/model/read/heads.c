@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-/* ---- linear layers ---- */
-
 static const struct field_size kimi_sizes[] = {
     FIELD_SIZE(model_linear, key_heads, 1, HEADS_MOST, 0, "num_heads"),
     FIELD_SIZE(model_linear, key_dim, 1, SIZE_MOST, 0, "head_dim"),
@@ -61,8 +59,6 @@ static bool read_linear(const struct node *config, struct model *model, struct e
     linear->state_bytes = strcmp(state, "float32") == 0 ? 4 : 2;
     return good;
 }
-
-/* ---- grouped heads ---- */
 
 /* "multi_query": one KV head for all. Falcon's newer models state it, too, and have groups. */
 static bool read_kv_heads(const struct node *config, struct model *model, struct error *why)

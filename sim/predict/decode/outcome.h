@@ -26,8 +26,7 @@ bool outcome_asks_trace(const struct setup *setup, const struct plan *plan);
 void outcome_ledger(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                     struct result *result);
 
-/* Attention mass, also of the steps that outcome_time() wrote; nothing if it is not known. A note
- * says if it is a lower bound, or if the run is too short for a policy that drops KV. */
+/* Attention mass, also of outcome_time()'s steps, if known. Notes tell a lower bound, and too short a run. */
 void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
                   struct result *result);
 
@@ -38,8 +37,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
 /* Median, 99th percentile and standard deviation of the time of a token, over the result's steps. */
 bool outcome_spread(const struct setup *setup, struct result *result, struct error *why);
 
-/* The time to the first token of a whole batch and, if the scenario sets an output, the rate of
- * output tokens over prefill, which gives the first of them, and decode. Call after outcome_time(). */
+/* The time to a batch's first token and, with an output, the rate over prefill and decode. Call it last. */
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
                      struct result *result);
 
@@ -74,7 +72,6 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
 void outcome_note_short(const struct setup *setup, const struct plan *plan, struct result *result);
 void outcome_note_refused(const struct setup *setup, struct result *result);
 
-/* That the cache had not yet filled, only if a printed hit ratio could change; or that the trace wants
- * nothing but what stays in HBM anyway. */
+/* That the cache had not yet filled, if a hit ratio could change; or that what is wanted stays in HBM. */
 void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
                          const struct ledger *ledger, struct result *result);

@@ -49,8 +49,6 @@ void replays_destroy(struct replays *replays)
     free(replays);
 }
 
-/* ---- expected replays ---- */
-
 static bool reads_trace(const struct replay_request *request)
 {
     return setup_asks_trace(request->setup) && request->setup->trace != NULL;

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- figures that are put together ---- */
-
 /* The cache, and what stays in HBM in any case: resident heads, recent tokens. */
 static double read_kv(const struct result *result, const struct column *column)
 {

@@ -76,6 +76,5 @@ bool scenario_point(const struct scenario *scenario, uint32_t index, struct poin
 /* Of an override's key of `*length`: "config." for "model.KEY", without its first word; else "". */
 const char *scenario_config_prefix(const char *override, int *length);
 
-/* Give names in a value of the key `path` ("hardware.link"), or in a list or map of them, their canonical
- * spelling. Paths, and names that mean nothing, stay as they are. Fails only without memory. */
+/* Give names in a value of the key `path`, or in its items, canonical spelling. Fails without memory. */
 bool scenario_spell_value(struct node *value, const char *path, struct error *why);

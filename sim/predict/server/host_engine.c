@@ -30,8 +30,6 @@ double host_engine_typed(const struct host_engine *engine, double bytes, uint32_
     return engine->whole ? ceil(typed) : typed;
 }
 
-/* ---- what it takes ---- */
-
 static double power_of_two(double bytes)
 {
     return bytes > 0 ? exp2(ceil(log2(bytes))) : 0;
@@ -93,8 +91,6 @@ double host_engine_takes(const struct host_engine *engine, const struct model *m
         return bytes;
     }
 }
-
-/* ---- what a server may have ---- */
 
 enum { GIB_BITS = 30 };
 

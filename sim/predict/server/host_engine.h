@@ -32,7 +32,6 @@ const struct host_engine *host_room_engine(const struct point *point);
 /* Bytes that the engine takes if its flag asks for so many GiB. */
 double host_takes(const struct point *point, uint64_t gib);
 
-/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if
- * all take more. And the most that may be asked for of a server's part; 0: none. */
+/* The most GiB in [least, end) for which an engine takes at most `bytes`; and that a server's part allows. */
 uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
 uint64_t host_most_gib(const struct point *point);

@@ -189,8 +189,7 @@ static bool check_tiers(const struct setup *setup, const struct serving_tiers *t
     return error_expect(why, "more host_memory, or max_sequences below %u", out->sequences);
 }
 
-/* The longest sequence that the pool holds while its engine computes the prompt, in tokens, of
- * `length` at most; and the bytes by which the pool is too small for one of `length`. */
+/* The longest sequence, of `length` at most, that the pool holds, and the bytes that one of it lacks. */
 static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uint64_t length,
                                  double *lacks)
 {

@@ -46,8 +46,7 @@ void synthetic_without(const char *name, const char *key, char *out);
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
                     struct error *why);
 
-/* Lengths of the requests of a known data set, prompt and output together: a list of
- * traces/requests/lengths.yaml, which says where it is from. */
+/* Lengths of a known data set's requests, prompt and output: a list of traces/requests/lengths.yaml. */
 enum { LENGTH_SET_PAIRS = 512 };
 
 struct length_pair {

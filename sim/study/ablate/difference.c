@@ -66,8 +66,7 @@ static uint32_t next_of_size(uint32_t set)
     return set == 0 ? NONE : up | (set ^ up) / low >> 2;
 }
 
-/* The first set of `size` others, added near the base or removed near the system, that is valid
- * both without and with `group`; NONE if there is no such set. */
+/* The first set of `size` others, near base or system, valid both without and with `group`; or NONE. */
 static uint32_t find_of_size(const struct difference *difference, uint32_t group, uint32_t size,
                              bool to_base)
 {
@@ -91,8 +90,6 @@ static uint32_t difference_find_nearest(const struct difference *difference, uin
     }
     return set;
 }
-
-/* ---- mechanisms that change together ---- */
 
 /* Merge two mechanisms into the first of them; those after the second move up. */
 static void difference_join(struct difference *difference, uint32_t a, uint32_t b)

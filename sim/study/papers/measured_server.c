@@ -156,8 +156,6 @@ double measured_predicted(const struct result *result, const struct measured_fig
     return result_number(result, column_find(figure->column));
 }
 
-/* ---- does it match a run? ---- */
-
 bool measured_agrees_in_rate(double asked, double rate_in, double requests)
 {
     return fabs(rate_in / asked - 1) <= fmin(0.75, 0.05 + 2 / sqrt(requests));

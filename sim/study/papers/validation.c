@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the shape ---- */
-
 bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, enum miniature_site site, uint64_t context,
                       struct miniature *out, struct error *why)
@@ -108,8 +106,6 @@ static bool add_stand_in(const char *name, double rate, struct miniature_stand_i
     return at != NULL;
 }
 
-/* ---- today's curves ---- */
-
 /* Points arrive in the order of their sizes. `today` has those that came so far. */
 static bool validation_add_point(const char *name, double size, double value,
                                  struct validation *out)
@@ -139,8 +135,6 @@ static bool validation_add_point(const char *name, double size, double value,
                                            .most = 1};
     return true;
 }
-
-/* ---- mechanisms ---- */
 
 /* The harness must count what a replay counts; a mechanism that counted otherwise has failed. */
 static bool predict(struct validation *validation, enum miniature_id id, const struct trace *trace,
@@ -215,8 +209,6 @@ static bool validation_read_line(const char *text, size_t length, const struct t
     json_decref(object);
     return good;
 }
-
-/* ---- judging ---- */
 
 const char *const validation_verdicts[] = {
     [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};

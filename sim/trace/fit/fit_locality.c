@@ -39,8 +39,6 @@ struct locality_measurement {
     struct locality_sums *sums; /* [layers] */
 };
 
-/* ---- one step of a layer ---- */
-
 /* The first unit outside the window of neighbourhood `index` of `blocks`, or of those beyond. */
 static uint32_t first_of(const struct locality_measurement *all, uint64_t index, uint32_t blocks)
 {
@@ -105,8 +103,6 @@ static bool fit_locality_add_step(const struct locality_measurement *all,
     return true;
 }
 
-/* ---- a trace ---- */
-
 static bool fit_locality_measure_layer(uint32_t layer, uint32_t thread, void *context,
                                        struct error *why)
 {
@@ -160,8 +156,6 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
     free(all.sums);
     return ok;
 }
-
-/* ---- the parameters ---- */
 
 /* The probability that two units of a neighbourhood, or two heads at one unit, take the same properties. */
 struct same {

@@ -69,8 +69,7 @@ uint32_t trace_row_most(const struct trace_header *header);
 bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
                     struct error *why);
 
-/* Convert the encoded payload (frame->raw, `raw_bytes`) into the frame as stored in the file
- * (frame->stored, `size` bytes); and from there all the way back into columns. */
+/* Convert the encoded payload (frame->raw) into the stored frame (frame->stored); and back into columns. */
 bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,
                  size_t *size, struct error *why);
 bool frame_unstore(const struct trace_header *header, struct trace_frame *frame, size_t size,
