@@ -3,6 +3,7 @@
 #include "cli/frame/question.h"
 
 #include "cli/frame/message.h"
+#include "core/array.h"
 #include "model/sharding.h"
 #include "predict/command/server_text.h"
 #include "predict/scenario/engine_memory.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

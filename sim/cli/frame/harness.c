@@ -1,7 +1,9 @@
 #include "cli/frame/harness.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

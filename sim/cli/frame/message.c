@@ -3,6 +3,7 @@
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,8 +11,10 @@
 #include "core/array.h"
 #include "core/quote.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool manifest_named(const char *file, const char *text)
 {

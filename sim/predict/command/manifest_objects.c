@@ -2,9 +2,8 @@
  * settings, though nothing reads them. */
 #include "predict/command/server_text.h"
 
-#include "core/text.h"
-
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Programs that start others, and their options, by patterns. These count up to the next word that is none;
  * variables of ANY wherever they stand. BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. */

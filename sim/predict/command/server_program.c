@@ -5,8 +5,9 @@
 #include "predict/command/shell_text.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char folder[] = "engines/commands", suffix[] = "yaml";

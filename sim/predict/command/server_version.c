@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char server_version_unsaid[] =
     "no line states it, so the preset's counts (--set engine=NAME-N)";

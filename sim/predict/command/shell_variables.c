@@ -4,6 +4,7 @@
 #include "core/text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,30 @@ static void pass_unset(struct server_text *said, const char *name, size_t length
 
 static void expand(struct server_text *said, const char *at, const char *end, FILE *out);
 
+/* Write what stands for a variable that is set, "${X:+--option "$X"}", whose name ends at `rest`. Returns what
+ * follows; NULL: it stays. */
+static const char *write_alternative(struct server_text *said, struct shell_variable *of,
+                                     const char *name, const char *rest, FILE *out)
+{
+    const char *begins = rest + (*rest == ':') + 1, *end = begins;
+    char inner[sizeof of->value];
+    int depth = 1;
+    for (; *end != '\0' && depth > 0 && end - begins + 1 < (long)sizeof inner; end++) {
+        depth += (*end == '{') - (*end == '}');
+    }
+    if (depth > 0) {
+        return NULL;
+    }
+    snprintf(inner, sizeof inner, " %.*s", (int)(end - begins - 1), begins);
+    if (of == NULL) {
+        pass_unset(said, name, (size_t)(rest - name));
+    } else if (of->value[0] != '\0' || *rest != ':') {
+        of->used = true;
+        expand(said, inner + 1, inner + strlen(inner), out);
+    }
+    return end;
+}
+
 /* Write what the variable at `at` stands for, in quotes or not; of a list, ${NAME[@]} or "${NAME[@]}", its
  * words. Returns what follows it; NULL: it stays. */
 static const char *write_variable(struct server_text *said, const char *at, char quote, FILE *out)
@@ -118,23 +143,7 @@ static const char *write_variable(struct server_text *said, const char *at, char
     }
     const char *standard = rest + (*rest == ':');
     if (open == '{' && *standard == '+' && (of == NULL ? !in->others : of->known && !of->list)) {
-        int depth = 1; /* "${X:+--option "$X"}" */
-        const char *end = standard + 1;
-        char inner[sizeof of->value];
-        for (; *end != '\0' && depth > 0 && end - standard < (long)sizeof inner; end++) {
-            depth += (*end == '{') - (*end == '}');
-        }
-        if (depth > 0) {
-            return NULL;
-        }
-        snprintf(inner, sizeof inner, " %.*s", (int)(end - standard - 2), standard + 1);
-        if (of == NULL) {
-            pass_unset(said, name, length);
-        } else if (of->value[0] != '\0' || *rest != ':') {
-            of->used = true;
-            expand(said, inner + 1, inner + strlen(inner), out);
-        }
-        return end;
+        return write_alternative(said, of, name, rest, out);
     }
     bool defaults = open == '{' && *standard == '-';
     bool own = of != NULL && (of->value[0] != '\0' || *rest != ':');

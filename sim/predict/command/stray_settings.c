@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <pthread.h>
 #include <regex.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
