@@ -37,9 +37,19 @@ static void setting_of(const char *text, const char *name, char out[64])
     snprintf(out, 64, "%.*s", (int)strcspn(at, " '"), at);
 }
 
+/* The share of a GPU's memory that words state; 0: they do not. */
+static double share_of(const char *text)
+{
+    const char *at = strstr(text, "memory-utilization");
+    at = at != NULL ? at : strstr(text, "memory-fraction");
+    at = at != NULL ? at : strstr(text, "mem-fraction-static");
+    return at != NULL ? strtod(at + strcspn(at, " =") + 1, NULL) : 0;
+}
+
 struct gpu_user gpu_user_of_container(struct server_text *said, const char *text)
 {
-    struct gpu_user user = {.line = said->line, .certain = true};
+    /* A profile has to be asked for. */
+    struct gpu_user user = {.line = said->line, .certain = strstr(text, "profile=") == NULL};
     memset(&said->job, 0, sizeof said->job);
     said->container = true;
     server_job_read(said, &said->job, text, text + strlen(text));
@@ -48,7 +58,7 @@ struct gpu_user gpu_user_of_container(struct server_text *said, const char *text
     if (user.name[0] == '\0') { /* it is built */
         setting_of(text, "service=", user.name);
     }
-    setting_of(text, "profile=", user.profile);
+    user.share = share_of(text);
     return user;
 }
 
@@ -61,15 +71,6 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
         said->user_count -= said->user_count == GPU_USERS;
         said->users[said->user_count++] = *user;
     }
-}
-
-/* The share of a GPU's memory that words state; 0: they do not. */
-static double share_of(const char *text)
-{
-    const char *at = strstr(text, "memory-utilization");
-    at = at != NULL ? at : strstr(text, "memory-fraction");
-    at = at != NULL ? at : strstr(text, "mem-fraction-static");
-    return at != NULL ? strtod(at + strcspn(at, " =") + 1, NULL) : 0;
 }
 
 /* Name the image of a "docker run": the first word that may be one. Returns whether it starts a program of its
@@ -92,62 +93,68 @@ static bool name_image(const char *text, char out[64])
     return own && !text_matches(out, "*@(vllm|sglang|tensorrt)*");
 }
 
-/* Read a command of a script; `behind` it goes on while the next ones run. Returns whether it is a program
- * with GPUs of its own. */
-static bool read_command(struct server_text *said, const char *text, bool behind)
+/* The program that a command starts, behind variables and programs that start others, and its word; NULL: it only
+ * sets variables. `stays` where one of these lets it run on. */
+static const char *program_of(const char *text, char word[WORD], bool *stays)
 {
     static const char wraps[] =
-        "@(export|env|set?(env)|nohup|sudo|exec|time|setsid|numactl|*python*|-*|[0-9]*|:|=|${*|*_DEVICES*)";
+        "@(export|env|set?(env)|nohup|sudo|exec|time|setsid|numactl|*python*|"
+        "-*|[0-9]*|:|=|${*|*_DEVICES*|[A-Za-z_]*=*)";
+    const char *from = text, *rest = text;
+    for (; shell_word(&rest, word, WORD); from = rest) {
+        *stays = *stays || text_matches(word, "@(nohup|setsid)");
+        if (!text_matches(word, wraps)) {
+            return from + strspn(from, " \t\v");
+        }
+    }
+    return NULL;
+}
+
+/* Read a command of a script; `stays` it runs while the next ones do. Returns whether it is a program with GPUs
+ * of its own. */
+static bool read_command(struct server_text *said, const char *text, bool stays)
+{
     static const char others[] = "@(tmux|screen|bash|sh|docker|podman|su|systemctl|service)";
     static const char sends[] =
         "*@(bench|client|guidellm|genai-perf|aiperf|lm_eval|evalscope|locust|"
         "nvidia-smi|echo|pip |curl|pytest)*";
     char word[WORD], inner[WORD];
     bool unit = text_matches(text, "@(command|ExecStart*)=*"); /* of systemd, supervisord */
-    struct gpu_user user = {.line = said->line, .certain = behind || unit};
     text += unit ? strcspn(text, "=") + 1 : strspn(text, "( ");
-    const char *program = NULL, *rest = text;
+    struct gpu_user user = {.line = said->line, .certain = stays || unit};
     struct server_job job = {.line = {0}};
-    server_job_read(said, &job, text, text + strlen(text));
+    const char *program = program_of(text, word, &user.certain);
+    server_job_read(said, program != NULL ? &job : &said->job, text, text + strlen(text));
     server_job_devices(&job, user.devices);
-    for (const char *from = text; program == NULL && shell_word(&rest, word, sizeof word);
-         from = rest) {
-        bool sets = text_matches(word, "[A-Za-z_]*=*");
-        user.certain = user.certain || text_matches(word, "@(nohup|setsid)");
-        if (!sets && !text_matches(word, wraps)) {
-            program = from + strspn(from, " \t\v");
-        }
-    }
     if (program == NULL) {
-        server_job_read(said, &said->job, text, text + strlen(text));
         return false;
     }
     if (strcmp(word, "unset") == 0 && strstr(text, "CUDA_VISIBLE_DEVICES") != NULL) {
         said->job.visible[0] = '\0';
     }
-    const char *known = log_saying(said, SAYING_BESIDE, text);
-    const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
     bool wrapped = text_matches(word, others);
-    bool is = at != NULL && (wrapped || (at < end && (at == program || at[-1] == '/')));
     const char *quote = wrapped ? strpbrk(program, "'\"") : NULL;
     if (quote != NULL) { /* a command of its own */
         snprintf(inner, sizeof inner, "%.*s", (int)strcspn(quote + 1, "'\""), quote + 1);
         return read_command(said, inner, true);
     }
-    const char *own = strstr(text, "CUDA_VISIBLE_DEVICES=");
+    const char *known = log_saying(said, SAYING_BESIDE, text),
+               *own = strstr(text, "CUDA_VISIBLE_DEVICES=");
+    const char *at = known != NULL ? strstr(program, known) : NULL, *end = program + strlen(word);
+    bool is = at != NULL && (wrapped || (at < end && (at == program || at[-1] == '/')));
     bool container = user.devices[0] != '\0' && name_image(program, user.name);
-    bool gpu = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
-    if ((!is && !container && !gpu && (own == NULL || own > program)) ||
+    bool cuda = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
+    if ((!is && !container && !cuda && (own == NULL || own > program)) ||
         text_matches(program, sends) || server_command_starts(said, text)) {
         return false;
     }
     user.certain = user.certain || wrapped || strstr(text, " -d ") || strstr(text, "--detach");
+    word[strcspn(word, ")")] = '\0';
     if (!container) {
-        word[strcspn(word, ")")] = '\0';
         snprintf(user.name, sizeof user.name, "%s", is ? known : basename(word));
     }
     const char *number = strstr(text, "cuda:"); /* PyTorch's */
-    if (gpu && number != NULL) {
+    if (cuda && number != NULL) {
         snprintf(user.devices, sizeof user.devices, "%d", atoi(number + strlen("cuda:")));
     } else if (user.devices[0] == '\0') {
         server_job_devices(&said->job, user.devices);
@@ -233,7 +240,7 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
             error_expect(server_text_refuse(said, "'%s' and the server have %.4g of a GPU's memory",
                                             at->name, share),
                          "shares that leave room for both");
-        } else if (!pool && !maybe && at->certain && strcmp(at->profile, server->profile) == 0) {
+        } else if (!pool && !maybe && at->certain) {
             error_expect(server_text_refuse(said,
                                             "'%s' has a GPU of the server, too, whose KV memory "
                                             "is a share of what is free",

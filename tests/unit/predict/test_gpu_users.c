@@ -114,6 +114,10 @@ static const struct sample manifests[] = {
      FREE("4", "comfyui")},
     {"one that is built", "services: {s: {" SGLANG ", gpus: all}, c: {build: ., gpus: all}}",
      FREE("4", "c")},
+    {"shares of containers that are too much",
+     "services: {s: {" VLLM
+     ", gpus: all}, c: {image: tgi, command: --cuda-memory-fraction 0.6, gpus: all}}",
+     "f:4: 'tgi' and the server have 1.5 of a GPU's memory"},
     {"devices of their own",
      "services: {c: {" COMFY ", " GPUS("device_ids: ['1']") "}, s: {" SGLANG
                                                             ", " GPUS("device_ids: ['0']") "}}",
