@@ -357,9 +357,12 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             continue;
         }
         bool file = (sourced && text_matches(word, "*@(.env|env.sh)")) ||
-                    text_matches(word, "@(--env-file*|$(*.env*))"); /* "export $(cat .env)" */
+                    /* "export $(cat .env)" */
+                    text_matches(word, "@(--env-file*|direnv|dotenv|$[(]*.env*[)])");
         sourced = strcmp(word, "source") == 0 || strcmp(word, ".") == 0;
-        strcpy(word, file ? "EnvironmentFile=x" : word);
+        if (file) {
+            strcpy(word, "EnvironmentFile=x");
+        }
         if (text_matches(word, "@(environment=*=|numprocs=[!1])*")) {
             error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
                                             (int)strcspn(word, "="), word),
@@ -437,8 +440,13 @@ static void server_command_read_words(struct server_text *said, const char **res
     char word[WORD];
     while (shell_word(rest, word, sizeof word) || pass_redirection(rest, word)) {
         said->line += count_joined(counted, *rest);
+        const char *mark = counted + strspn(counted, " \t\v");
         counted = *rest;
-        if (word[0] == '\0') { /* a redirection */
+        if (word[0] == '\0' && text_matches(mark, "<[.A-Za-z]*([^<> \t\v\n])>*")) {
+            error_expect(server_text_refuse(said, "'%.*s' stands for something else",
+                                            (int)strcspn(mark, ">") + 1, mark),
+                         "the command as it was typed, without marks of HTML and placeholders");
+        } else if (word[0] == '\0') { /* a redirection */
         } else if (is_option(word)) {
             server_command_read_option(said, word, rest);
         } else if (text_matches(word, "$[@*]") || text_matches(word, "${[@*]*")) {
@@ -780,7 +788,8 @@ bool server_router_read(struct server_text *said, const char *line)
     }
     assume_router(said);
     while (shell_word(&rest, word, sizeof word)) {
-        const char *given = is_option(word) ? split_option(word) : NULL;
+        bool typed = is_option(word);
+        const char *given = typed ? split_option(word) : NULL;
         if (strcmp(word, "worker_urls") == 0) {
             said->urls_line = said->line;
             for (said->urls = given != NULL; next_value(&rest, value, sizeof value);) {
@@ -793,6 +802,10 @@ bool server_router_read(struct server_text *said, const char *line)
         if (option != NULL && option->value != SERVER_VALUE_NONE &&
             (given != NULL || next_value(&rest, value, sizeof value))) {
             server_setting_take(option, given != NULL ? given : value, said);
+        } else if (typed && (option == NULL || !option->harmless)) {
+            keep_name(word);
+            error_expect(server_text_refuse(said, "the router's '%s' is not modelled", word),
+                         "the router without it, or --set routing=POLICY and the servers alone");
         }
     }
     said->program = before;

@@ -268,6 +268,9 @@ static const char *behind_any(const struct node *list, const char *line, bool wh
             bool within = (isalpha((unsigned char)before) || (whole && strchr("_-.", before))) &&
                           (at - line < 2 || at[-2] != '\\');
             behind = within ? NULL : behind_text(at, text);
+            if (behind != NULL && behind[-1] == '{' && strchr("'\"\\}", *behind) == NULL) {
+                behind = NULL; /* a variable of a text of Python */
+            }
         }
     }
     return behind;

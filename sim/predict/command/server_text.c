@@ -122,11 +122,15 @@ static void note_ranks(struct server_text *said, const char *line)
 static void note_log_source(struct server_text *said, const char *line)
 {
     char source[sizeof said->source] = "", behind = '\0';
-    sscanf(line, "%63[^ \t|] %c", source, &behind);
+    int unit = 0; /* behind "Nov 30 01:02:03 host NAME[9]:" of a journal */
+    sscanf(line, "%*3[A-Za-z] %*2d %*8[0-9:] %*s %63[^][ :][%*d]:%n", source, &unit);
+    if (unit == 0) {
+        sscanf(line, "%63[^ \t|] %c", source, &behind);
+    }
     bool pod = islower((unsigned char)source[0]) && strchr(source, '-') != NULL &&
                strpbrk(source, "=:'\"(") == NULL &&
                (isupper((unsigned char)behind) || behind == '(' || behind == '[');
-    bool named = behind == '|' || pod || text_begins(source, "[pod/");
+    bool named = unit > 0 || behind == '|' || pod || text_begins(source, "[pod/");
     if (named && said->source[0] == '\0') {
         memcpy(said->source, source, sizeof source);
     } else if (named && strcmp(said->source, source) != 0) {
@@ -267,6 +271,43 @@ static const char *before_comment(const char *line, const char *end)
         mark = next > at + 1 && next < end && *next == '#' ? at + 1 : end;
     }
     return mark;
+}
+
+/* Take characters as a page's source has them, and the blank that no line ends at, as they are typed. */
+static void take_marks(char *text, size_t *size)
+{
+    static const char *const marks[][2] = {{"&#39;", "'"},
+                                           {"&#x27;", "'"},
+                                           {"&apos;", "'"},
+                                           {"&quot;", "\""},
+                                           {"&#34;", "\""},
+                                           {"&#45;", "-"},
+                                           {"&lt;", "<"},
+                                           {"&gt;", ">"},
+                                           {"&nbsp;", " "},
+                                           {"&#160;", " "},
+                                           {"&amp;", "&"},
+                                           {"\xc2\xa0", " "},
+                                           {"&#8211;", "\xe2\x80\x93"},
+                                           {"&#8212;", "\xe2\x80\x94"}};
+    enum { MARKS = sizeof marks / sizeof *marks };
+    char *to = text;
+    for (const char *from = text, *end = text + *size; from < end;) {
+        size_t i = *from == '&' || *from == '\xc2' ? 0 : MARKS;
+        while (i < MARKS && !text_begins(from, marks[i][0])) {
+            i++;
+        }
+        const char *mark = i < MARKS ? marks[i][1] : "";
+        for (; *mark != '\0'; mark++) {
+            *to++ = *mark;
+        }
+        if (i == MARKS) {
+            *to++ = *from;
+        }
+        from += i < MARKS ? strlen(marks[i][0]) : 1;
+    }
+    *size = (size_t)(to - text);
+    *to = '\0';
 }
 
 /* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd
@@ -504,6 +545,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         free(text);
         error_set(why, file, 0, "the text is in UTF-16");
         return error_expect(why, "UTF-8: iconv -f UTF-16 -t UTF-8");
+    }
+    if (text != NULL) {
+        take_marks(text, &size);
     }
     said.programs = text != NULL ? server_programs(why) : NULL;
     bool ok = said.programs != NULL;

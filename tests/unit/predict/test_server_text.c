@@ -1011,8 +1011,6 @@ static const struct {
      "f:1: '--max-num-seqs' stands outside the command"},
     {"With --max-num-seqs 8: vllm serve m", "f:1: '--max-num-seqs' stands outside the command"},
     {"vllm serve m # VLLM_USE_V1=0", "f:1: 'VLLM_USE_V1' is set in a way that is not read"},
-    {"vllm serve m &nbsp;--tensor-parallel-size 4",
-     "f:1: '--tensor-parallel-size' stands outside the command"},
     {"vllm serve m\nINFO [punica_selector.py:18] Using PunicaWrapperGPU.",
      "f:2: 'Using PunicaWrapper': adapters are not modelled"},
     {"vllm serve m\nreserved 10.00 GiB memory for KV Cache as specified by kv_cache_memory_bytes config",
