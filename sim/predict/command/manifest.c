@@ -178,6 +178,16 @@ static void write_limits(const struct node *map, FILE *out)
     write_devices(map, out);
 }
 
+/* What stands before a container's command. */
+static void write_head(const struct node *map, const char *image, bool service, FILE *out)
+{
+    write_setting("image", image, false, out);
+    write_setting("service", map->key != NULL ? map->key : "", false, out);
+    write_limits(map, out);
+    write_environment(node_stated(map, "environment"), service, out);
+    write_environment(node_stated(map, "env"), service, out);
+}
+
 struct visitor {
     struct server_text *said;
     const struct manifest_document *documents;
@@ -214,11 +224,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     const char *named = image != NULL ? image->text : ""; /* or built here */
     char *of = interpolated(named, service, false);
     const char *tagged = of != NULL ? of : named;
-    write_setting("image", tagged, false, written.out);
-    write_setting("service", map->key != NULL ? map->key : "", false, written.out);
-    write_limits(map, written.out);
-    write_environment(node_stated(map, "environment"), service, written.out);
-    write_environment(node_stated(map, "env"), service, written.out);
+    write_head(map, tagged, service, written.out);
     if (entry == NULL && args == NULL && command == NULL) { /* what the image starts */
         fclose(written.out);
         visitor->said->line = visitor->before + map->line;
