@@ -4,11 +4,6 @@
 #include "decode/mechanisms.h"
 #include "policy/policy.h"
 
-#define WORD(id, word) id,
-#define CHOICE(member, group, standard, what, words) enum member { words };
-#include "decode/mechanisms.def"
-#undef WORD
-
 enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
 
 struct mechanisms {
@@ -16,13 +11,16 @@ struct mechanisms {
     /* By tier below host memory: is there one; and requests that held a block before it is written, 0: 1. */
     int prefix_below[TIER_COUNT];
     uint64_t prefix_below_asked[TIER_COUNT];
+#define WORD(id, word) id,
 #define POLICY_KEY(member, ...) const struct policy_kind *member;
 #define BUDGET(member, ...) struct amount member;
 #define EXTENT(member, ...) struct amount member;
-#define CHOICE(member, ...) int member;
+#define CHOICE(member, group, standard, what, words) enum member { words } member;
 #define CHOICE_OF(member, ...) int member;
 #define SWITCH(member, ...) int member;
 #define WHOLE(member, ...) uint64_t member;
 #define REAL(member, ...) double member;
+#define CHOICE_AT(...)
+#define WHOLE_AT(...)
 #include "decode/mechanisms.def"
 };

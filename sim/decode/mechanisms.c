@@ -11,11 +11,6 @@
 #include "core/quote.h"
 #include "core/text.h"
 
-#define WORD(id, word) word,
-#define CHOICE(member, group, standard, what, list)                                                \
-    static const char *const member##_words[] = {list NULL};
-#include "decode/mechanisms.def"
-#undef WORD
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
 static const char *const copy_values[] = {"asynchronous", "synchronous", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
@@ -35,8 +30,10 @@ const char *const prefix_evictions[] = {"none",
      __VA_ARGS__},
 #define POLICY_KEY(key, of, ...) ROW(key, of, POLICY, key, __VA_ARGS__, .unit = UNIT_COUNT)
 #define BUDGET(key, of, ...) ROW(key, of, BUDGET, key, __VA_ARGS__, .unit = UNIT_COUNT)
+#define WORD(id, word) word,
 #define CHOICE(key, of, by_default, what, words)                                                   \
-    CHOICE_AT(key, key, of, key##_words, by_default, what)
+    ROW(key, of, CHOICE, key, by_default, what, .unit = UNIT_COUNT,                                \
+        .values = (const char *const[]){words NULL})
 #define CHOICE_OF(key, ...) CHOICE_AT(key, key, __VA_ARGS__)
 #define CHOICE_AT(key, place, of, list, by_default, what)                                          \
     ROW(key, of, CHOICE, place, by_default, what, .unit = UNIT_COUNT, .values = list)

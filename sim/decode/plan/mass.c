@@ -181,7 +181,7 @@ enum { MEASURED = sizeof measured / sizeof *measured };
 /* What tells units apart, and its size. */
 static enum retrieved_by retrieved_by(const struct mechanisms *m, double *size)
 {
-    switch ((enum retrieval)m->retrieval) {
+    switch (m->retrieval) {
     case RETRIEVAL_QUEST:
     case RETRIEVAL_LANDMARKS: /* a mean key of each page: assumed to err as its bounds do */
         *size = (double)m->retrieval_tokens;
@@ -259,7 +259,7 @@ static int family_of(const struct trace_source *source)
 }
 
 /* The retrieval whose approximate rows a recording has. */
-static int recorded_by(const struct trace_source *source)
+static enum retrieval recorded_by(const struct trace_source *source)
 {
     static const struct {
         const char *unit;
@@ -268,7 +268,7 @@ static int recorded_by(const struct trace_source *source)
         {"page", RETRIEVAL_QUEST}, {"cluster", RETRIEVAL_CLUSTERS}, {"code", RETRIEVAL_HATA}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(source->retrieval, kinds[i].unit) == 0) {
-            return (int)kinds[i].retrieval;
+            return kinds[i].retrieval;
         }
     }
     return RETRIEVAL_NONE;
