@@ -297,6 +297,24 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
+/* Does the override say what the file leaves open: of what shape the checkpoint in a folder is, or of which type
+ * one is whose name or option calls it quantised? */
+static bool fills(const struct stated_keys *keys, const char *override)
+{
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const char *id = keys->all[STATED_MODEL].value;
+    struct model model;
+    if (strncmp(override, "dtype.weights=", strlen("dtype.weights=")) == 0) {
+        return keys->all[STATED_CHECKPOINT].value[0] != '\0' || named_bits(id) >= 0;
+    }
+    bool names = strncmp(override, "model=", strlen("model=")) == 0;
+    if (names && model_load(NULL, id, &options, NULL, 0, &model, ERROR_UNSEEN)) {
+        model_release(&model);
+        return false;
+    }
+    return names;
+}
+
 static size_t word_length(const char *override)
 {
     return strcspn(override, ".=");
@@ -387,11 +405,9 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
     double bytes = 0;
     struct point point;
     for (uint32_t i = 0; good && i < set_count; i++) {
-        bool fills =
-            strncmp(sets[i], "dtype.weights=", strlen("dtype.weights=")) == 0 &&
-            (all[STATED_CHECKPOINT].value[0] != '\0' || named_bits(all[STATED_MODEL].value) >= 0);
-        type = type || fills;
-        good = fills || !replaces(sets[i], keys);
+        bool open = fills(keys, sets[i]);
+        type = type || (open && sets[i][0] == 'd');
+        good = open || !replaces(sets[i], keys);
     }
     if (!good || !scenario_point(scenario, 0, &point, ERROR_UNSEEN)) {
         return true;
@@ -419,19 +435,19 @@ static bool undo(struct scenario *setting, const char *override, const struct st
     /* No file states the machine, and not each the version, or a step's tokens: --set adds it. */
     const struct stated_key *most = &keys->all[STATED_BATCHED_TOKENS];
     bool open = most->line > 0 && most->value[0] == '\0';
-    bool fills = *key == NULL || strcmp(*key, "hardware") == 0 ||
+    bool adds = *key == NULL || strcmp(*key, "hardware") == 0 || fills(keys, override) ||
                  (strcmp(*key, "engine") == 0 && keys->all[STATED_ENGINE].line == 0) ||
                  (strcmp(*key, most->key) == 0 && open);
     /* Metrics with blocks of a pool state its type, which may be the model's. */
     bool good = map != NULL, stated = texts[STATED_KV_BLOCKS][0] != '\0' &&
                                       strncmp(text, "dtype.kv=", strlen("dtype.kv=")) == 0;
-    for (int id = 0; good && !fills && id < STATED_MOST; id++) {
+    for (int id = 0; good && !adds && id < STATED_MOST; id++) {
         if (strncmp(texts[id], text, length) == 0 && word_length(texts[id]) == length) {
             stated = true;
             good = node_set(map, keys->all[id].key, strchr(texts[id], '=') + 1, why);
         }
     }
-    if (good && !fills && (stated || keys->whole)) {
+    if (good && !adds && (stated || keys->whole)) {
         const struct scenario_key *row = scenario_key_find(text, length);
         if (row->place != SCENARIO_ELSEWHERE) {
             scenario_values_remove(&setting->values, row->name);
@@ -483,15 +499,9 @@ static void forget_replaced(struct stated_keys *keys, const char *override)
 {
     static const enum stated_key_id own[] = {STATED_CLASS, STATED_QUANTIZED, STATED_LOADED,
                                              STATED_KV_MEMORY};
-    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model model;
-    bool other = strncmp(override, "kv_pool", strlen("kv_pool")) == 0;
-    if (strncmp(override, "model=", strlen("model=")) == 0 &&
-        keys->all[STATED_MODEL].value[0] != '\0' &&
-        model_load(NULL, keys->all[STATED_MODEL].value, &options, NULL, 0, &model, ERROR_UNSEEN)) {
-        model_release(&model);
-        other = true;
-    }
+    bool model = strncmp(override, "model=", strlen("model=")) == 0 &&
+                 keys->all[STATED_MODEL].value[0] != '\0' && !fills(keys, override);
+    bool other = model || strncmp(override, "kv_pool", strlen("kv_pool")) == 0;
     for (size_t i = 0; other && i < sizeof own / sizeof *own; i++) {
         keys->all[own[i]].value[0] = '\0';
     }
