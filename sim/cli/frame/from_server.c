@@ -436,8 +436,8 @@ static bool undo(struct scenario *setting, const char *override, const struct st
     const struct stated_key *most = &keys->all[STATED_BATCHED_TOKENS];
     bool open = most->line > 0 && most->value[0] == '\0';
     bool adds = *key == NULL || strcmp(*key, "hardware") == 0 || fills(keys, override) ||
-                 (strcmp(*key, "engine") == 0 && keys->all[STATED_ENGINE].line == 0) ||
-                 (strcmp(*key, most->key) == 0 && open);
+                (strcmp(*key, "engine") == 0 && keys->all[STATED_ENGINE].line == 0) ||
+                (strcmp(*key, most->key) == 0 && open);
     /* Metrics with blocks of a pool state its type, which may be the model's. */
     bool good = map != NULL, stated = texts[STATED_KV_BLOCKS][0] != '\0' &&
                                       strncmp(text, "dtype.kv=", strlen("dtype.kv=")) == 0;

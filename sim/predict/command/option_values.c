@@ -83,7 +83,8 @@ static void put(const struct server_option *option, const char *name, const char
     /* Drafts are loaded later, and have less. */
     const struct stated_key *all = said->keys.all;
     bool most = key == &all[STATED_LOADED] || key == &all[STATED_CLASS] ||
-                key == &all[STATED_ALLOCATED_KEYS] || key == &all[STATED_ALLOCATED_VALUES];
+                key == &all[STATED_ALLOCATED_KEYS] || key == &all[STATED_ALLOCATED_VALUES] ||
+                key == &all[STATED_FREE_BEFORE] || key == &all[STATED_FREE_BEHIND];
     if (key == NULL ||
         (most && key->value[0] != '\0' && strtod(key->value, NULL) >= strtod(text, NULL)) ||
         (key->value[0] != '\0' && strstr(option->name, between) == NULL &&

@@ -92,6 +92,18 @@ static void complete_ranks(struct server_text *said)
     }
 }
 
+/* By weights that no line states the free memory of a GPU shrinks. */
+static void complete_loaded(struct server_text *said)
+{
+    const struct stated_key *before = OF(FREE_BEFORE), *behind = OF(FREE_BEHIND);
+    if (!is_stated(OF(LOADED)) && is_stated(before) && is_stated(behind)) {
+        char weights[32];
+        snprintf(weights, sizeof weights, "%.2fGiB",
+                 strtod(before->value, NULL) - strtod(behind->value, NULL));
+        set(OF(LOADED), behind, weights);
+    }
+}
+
 /* A server says its pool in one way or several, the user maybe in another: the first that is there counts. */
 static void complete_pool(struct server_text *said)
 {
@@ -376,6 +388,7 @@ bool stated_complete(struct server_text *said, struct error *why)
     complete_pages(said);
     complete_drafts(said);
     complete_pool(said);
+    complete_loaded(said);
     complete_parallel(said);
     return complete_program(said, why);
 }

@@ -119,6 +119,11 @@ static const struct {
      "KV Cache is allocated. #tokens: 90, K size: 1 GB, V size: 1 GB\nCapture cuda graph bs [1, 2, 4]\n",
      "model=m@1 system=sglang@0 mechanisms.prefix=none@2 engine=sglang-0.5.23@0 kv_pool_tokens=90@3 kv_memory=2GiB@3 "
      "graph_sequences=4@4"},
+    {"weights by which free memory shrinks, but not those of drafts",
+     "server_args=ServerArgs(model_path='m')\n[T TP0] Load weight begin. avail mem=78.50 GB\n"
+     "[T TP0] Load weight end. type=A, avail mem=60.00 GB\nLoad weight begin. avail mem=9.00 GB\n"
+     "Load weight end. type=B, avail mem=8.00 GB\n",
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 loaded=18.50GiB@3 class=A@3"},
     {"the pool that it says in the end counts",
      "server_args=ServerArgs(model_path='m')\nmax_total_num_tokens=95, x=1\nKV Cache is allocated. #tokens: 90\n"
      "Capture decode CUDA graph begin. backend=full, num_tokens_per_bs=1, bs=[1, 2, ..., 34]\n",
