@@ -1,11 +1,10 @@
 /* Files that ship with the program are found by name; any file can be given by its path.
  *
- * Models, machines and their parts, systems, traces and workloads are all looked up here, in
- * scenarios and on every command line, so that a name may be spelt as people spell it and every
- * wrong one gets the same answer. A name means, in this order, the file of exactly this name; the
- * one whose name differs in case and separators only (name_same()); and the one that lists it among
- * its further names, as "a100" or a Hugging Face id, whole or without its organisation. No two
- * files of a kind share a spelling (tests/unit/core/test_named.c).
+ * Models, machines and their parts, systems, traces and workloads are all looked up here, so that a name may
+ * be spelt as people spell it. It means, in this order, the file of exactly this name; the one whose name
+ * differs in case and separators only (name_same()); and the one that lists it among its further names, as
+ * "a100" or a Hugging Face id, whole or without its organisation. No two files of a kind share a spelling
+ * (tests/unit/core/test_named.c).
  *
  * Where a name is kept (in a scenario, a result, a database), it is the canonical one: that of the file. */
 #pragma once

@@ -1,9 +1,8 @@
 /* A calendar of future events: the earliest comes out first, equal ones in order of insertion.
  *
- * A heap of four children a node (D. B. Johnson, "Priority queues with update and finding minimum
- * spanning trees", 1975): half as deep as a binary one, and with 16 bytes an event a node's
- * children fill a cache line. Each event gets a number when it is pushed, so that no two compare
- * equal and the order in which they come out depends on nothing but the pushes.
+ * A heap of four children a node (D. B. Johnson, "Priority queues with update and finding minimum spanning
+ * trees", 1975): half as deep as a binary one, and a node's children fill a cache line. Events are numbered
+ * when pushed, so that the order in which they come out depends on nothing but the pushes.
  *
  *   key   63        32 31        0
  *         [  order   ][   item   ]   item: the caller's, such as a task

@@ -8,10 +8,9 @@
  * Withheld amounts are taken off a channel before it is shared. At least FLOW_FLOOR of its capacity
  * is always left, so that every flow keeps moving.
  *
- * Rates depend only on the set of flows and holders and are found anew only when it has changed. A
- * flow whose rate stays the same is not touched: its end keeps its exact value. A flow ends at the
- * first whole nanosecond at which it has moved all but FLOW_SLACK of its amount: the slack keeps
- * rounding errors from costing a nanosecond.
+ * Rates depend only on the set of flows and holders and are found anew only when it has changed; a flow whose
+ * rate stays keeps its exact end. It ends at the first whole nanosecond at which it has moved all but
+ * FLOW_SLACK of its amount, lest rounding errors cost a nanosecond.
  *
  * Beginning a flow never allocates: make room first. */
 #pragma once

@@ -96,11 +96,10 @@ struct kernel retrieval_query_cost(const struct setup *setup);
  *
  * An index on the host is built there from the keys that leave HBM. PQCache (Zhang et al., SIGMOD 2025) uses
  * product quantisation, with `cluster_centroids` centroids for each head and subspace. `cluster_threads`
- * threads run Lloyd's k-means, which compares all keys with them in each iteration. Its public code runs as
- * many iterations as the GPU's time for a layer hides, at least `cluster_iterations` and at most
- * `cluster_iterations_most`; scikit-learn, which runs them, passes over the keys `cluster_passes` times
- * besides. So the CPU keeps pace with the GPU layer by layer, and only the training of the last layer adds
- * time, unless the minimum takes longer than a layer hides. */
+ * threads run Lloyd's k-means, which compares all keys with them in each iteration: in its public code as
+ * many as the GPU's time for a layer hides, from `cluster_iterations` to `cluster_iterations_most`.
+ * scikit-learn passes over the keys `cluster_passes` times besides. So only the training of the last layer
+ * adds time, unless the minimum takes longer than a layer hides. */
 
 /* Does the prefill run k-means on the host? */
 bool index_build_by_cpu(const struct setup *setup);

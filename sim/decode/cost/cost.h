@@ -96,11 +96,10 @@ struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
  *     head   | block | block | block | block |        tokens missed: x
  *              x  x            x                      read: the first and the third
  *
- * Missed entries (of `retrieval_tokens`) are taken to lie anywhere, each independently of the
- * others. So if a share q of a head's tokens is missed and a block has n entries, 1 - (1 - q)^n of
- * all blocks are read, and with q = 1 all. Neighbours that are wanted together need fewer: the sets of
- * a tenth of smollm2-135m's recording lie in 42 % of all blocks of 8 tokens, not in 57 %; what an LRU
- * of 30 % misses of them, in 12 % fewer blocks than this says. */
+ * Missed entries (of `retrieval_tokens`) are taken to lie anywhere, independently: if a share q of a head's
+ * tokens is missed and a block has n entries, 1 - (1 - q)^n of all blocks are read. Neighbours that are
+ * wanted together need fewer: the sets of a tenth of smollm2-135m's recording lie in 42 % of all blocks of 8
+ * tokens, not in 57 %; what an LRU of 30 % misses of them, in 12 % fewer blocks than this says. */
 
 enum { DISK_PIECE = 1 << 20, DISK_PAGE = 4096 };
 

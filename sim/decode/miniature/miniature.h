@@ -1,22 +1,20 @@
 /* Miniatures: mechanisms of KV offload that run for real, on a GPU or on a host without one, and
  * the time that the simulator predicts for them.
  *
- * A miniature is a few layers with a model's true shapes and a batch of one. Its heads want what a
- * trace recorded, and the simulator's own policies run its caches. It runs only attention and the
- * fetching of KV. On a host, two threads stand in for the GPU: one attends, and one, as the copy
- * engine, copies rows to their places in the cache. These stand-ins are not a model of a GPU: they
- * give the CPU's work its place in a layer, and something to overlap with.
+ * A miniature is a few layers with a model's true shapes and a batch of one, of which only attention and the
+ * fetching of KV run. Its heads want what a trace recorded, and the simulator's own policies run its caches.
+ * On a host, two threads stand in for the GPU: one attends, and one copies rows to their places in the cache.
+ * They are no model of a GPU: they give the CPU's work its place in a layer, and something to overlap with.
  *
  *     lru             caller  |look up|gather|......copy......|......attend......|update|
  *     lru-overlapped  pool    |look up|gather|                |update|
  *                     link                   |copy rows       |
  *                     "GPU"                                   |attend            |
  *
- * A prediction builds the same program on the engine, with the profile's curves and with the
- * pipeline's own stages where there are any (look up, gather, transfer, update, CPU attention). A
- * hand-off to a stand-in wakes it and the caller, and its attention counts as that of one thread. A
- * host's profile has no curve for the stand-ins' copies, nor for their attention to contiguous KV;
- * both are measured separately, as a link and a GPU would be.
+ * A prediction builds the same program on the engine, with the profile's curves and, where there are any, the
+ * pipeline's own stages. A hand-off to a stand-in wakes it and the caller, and its attention counts as that
+ * of one thread. The stand-ins' copies, and their attention to contiguous KV, are measured separately, as a
+ * link and a GPU would be.
  *
  * On a GPU the same demands drive real kernels, streams and copies. There is no retrieval: the
  * demands lie in HBM from the beginning, but a CPU that manages a cache waits for the layer before,

@@ -29,10 +29,9 @@ void mass_release(struct mass *mass);
 
 /* How a system's retrieval errs: the parameters of trace/retrieval.h for a setup.
  *
- * A recording with approximate queries says itself what was asked for, and goes first. Else the
- * errors measured for the recording's own model are used (retrieval_errors.def), or, for other
- * recordings, those of the model whose error is the one in the middle. Errors of an index and of a
- * query that is guessed a layer ahead are independent: their variances add up.
+ * A recording with approximate queries says itself what was asked for. Else the errors measured for the
+ * recording's own model are used (retrieval_errors.def), or those of the model whose error is the one in the
+ * middle. Errors of an index and of a guessed query are independent: their variances add up.
  *
  * Nothing is known to err where masses were not recorded: demands of published profiles are what
  * systems asked for. */

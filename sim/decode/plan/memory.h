@@ -47,11 +47,10 @@ bool memory_can_offload(const struct setup *setup, uint32_t layer);
  *                           to the host
  *               workspace   as in a step, for the tokens that pass; k-means of an index
  *
- * An operator's operands are all it reads and writes. `prefill_chunk` tokens of prompts pass at a
- * time, as in serving engines; with 0 a whole micro-batch does, and then the hidden states of all
- * other tokens are held, unless activations are what is kept of tokens anyway. The buffers of a
- * step are not there in prefill, and the reverse, so the larger total of the two counts. Weights,
- * resident KV, the cache and the index are always there and are not counted here.
+ * An operator's operands are all it reads and writes. `prefill_chunk` tokens of prompts pass at a time, or
+ * with 0 a whole micro-batch; then the hidden states of all other tokens are held, unless activations are
+ * kept of tokens anyway. Buffers of a step are not there in prefill, and the reverse: the larger total
+ * counts. What is always there, such as weights, resident KV, cache and index, is not counted here.
  *
  * This is the minimum: `hbm_usable` leaves room for the allocator's fragmentation. */
 

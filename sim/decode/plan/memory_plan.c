@@ -540,13 +540,12 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
            act * (double)model_activation_bytes(&setup->model);
 }
 
-/* CAPTURE's algorithm 1: the tokens that the host's memory holds as activations over all that it
- * holds, in which a sequence of `left` tokens outside HBM is split. First those are set apart whose
- * making fills the time of a layer's weights, or whose load fills what making of HBM's activations
- * takes longer; then the rest of the memory, so that making one part takes as long as loading the
- * other. If loading an activation takes as long as loading the K and V it replaces, activations save
- * nothing, and the result is 0; where the host keeps both, also if the balance does not count it.
- * Trust is ignored here: the timing reads the same figures and reports theirs. */
+/* CAPTURE's algorithm 1: the share of what the host's memory holds that is activations, in which a sequence
+ * of `left` tokens outside HBM is split. First those are set apart whose making fills the time of a layer's
+ * weights, or whose load fills what making of HBM's activations takes longer; then making one part of the
+ * rest takes as long as loading the other. If loading an activation takes as long as loading the K and V it
+ * replaces, the result is 0; where the host keeps both, also if the balance does not count it. The timing
+ * reports the trust of the same figures. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
     const struct mechanisms *m = setup->mechanisms;

@@ -6,11 +6,10 @@
  *     out engine                 |Q|
  *     CPU pool                                  | hand-off | kept entries  |
  *
- * One thread of the pool is woken for each task. A task is a few adjacent heads, padded to the
- * longest (ledger.h). It reads their K and V once for all query heads of a group, so memory
- * bounds it, never arithmetic. The time is that of all padded bytes at the rate of the threads at
- * work, or of the longest task at one thread's rate, whichever is longer. Then the GPU reads the
- * CPU's output and its log-sum-exp from pinned memory and merges both parts. HGCA works this way.
+ * One thread of the pool is woken for each task: a few adjacent heads, padded to the longest (ledger.h). It
+ * reads their K and V once for all query heads of a group, so memory bounds it: all padded bytes at the rate
+ * of the threads at work, or the longest task at one thread's rate. Then the GPU reads the CPU's output and
+ * its log-sum-exp from pinned memory and merges both parts. HGCA works this way.
  *
  * With `sync: gpu` the launch thread takes no part: kernels store Q and poll for the output. One
  * more kernel averages the attention weights while the CPU computes. In a layer in which no head

@@ -1,22 +1,19 @@
 /* Prefill: a batch of prompts passes through the model once, before the first decode step.
  *
- * It runs layer by layer and micro-batch by micro-batch on the pipeline's resources. A layer's
- * streamed weights cross the link once, a layer ahead. KV or activations, as the plan splits them,
- * cross to the host while later passes compute:
+ * It runs layer by layer and micro-batch by micro-batch. A layer's streamed weights cross the link once, a
+ * layer ahead. KV or activations, as the plan splits them, cross to the host while later passes compute:
  *
  *   in   |weights 1|       |weights 2|       |
  *   main |pre|index|attend|post|pre|index|attend|post|
  *   out      |.....KV 0.....|      |.....KV 1....|
  *   pool                    |.index 0.|          |.index 1.|     an index on the host
  *
- * An operator's rows are the tokens of the pass: its time is that of its FLOPs at the rate which so
- * many rows reach, or that of its bytes. Attention computes all pairs (query, earlier token) and
- * reads K and V once. retrieval.h has the cost of an index.
+ * An operator's rows are the tokens of the pass: its time is that of its FLOPs at the rate which so many rows
+ * reach, or of its bytes. Attention computes all pairs (query, earlier token) and reads K and V once.
  *
- * Prefill ends when the first token is on the host and all KV and indexes are where decode expects
- * them. A system may cut a pass into chunks to save memory (plan/memory.h); operators are not timed one by
- * one, because an operator on that many rows is equally fast in pieces. What the GPUs send each
- * other is: each chunk has exchanges of its own. */
+ * Prefill ends when the first token is on the host and all KV and indexes are where decode expects them.
+ * Chunks save memory (plan/memory.h); operators are not timed one by one, as one on that many rows is equally
+ * fast in pieces. What the GPUs send each other is: each chunk has exchanges of its own. */
 #pragma once
 
 #include "decode/time/pipeline.h"
