@@ -24,7 +24,7 @@ static bool is_left_out(const struct stated_key *stated, const char *const *sets
     const struct scenario_key *key = scenario_key_find(stated->key, strlen(stated->key));
     bool steps = false;
     for (uint32_t i = 0; i < count; i++) {
-        steps = steps || strncmp(sets[i], "context=", 8) == 0 || strncmp(sets[i], "batch=", 6) == 0;
+        steps = steps || text_begins(sets[i], "context=") || text_begins(sets[i], "batch=");
     }
     return steps && key != NULL && key->serving && key->place == SCENARIO_WORKLOAD;
 }
@@ -304,10 +304,10 @@ static bool fills(const struct stated_keys *keys, const char *override)
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     const char *id = keys->all[STATED_MODEL].value;
     struct model model;
-    if (strncmp(override, "dtype.weights=", strlen("dtype.weights=")) == 0) {
+    if (text_begins(override, "dtype.weights=")) {
         return keys->all[STATED_CHECKPOINT].value[0] != '\0' || named_bits(id) >= 0;
     }
-    bool names = strncmp(override, "model=", strlen("model=")) == 0;
+    bool names = text_begins(override, "model=");
     if (names && model_load(NULL, id, &options, NULL, 0, &model, ERROR_UNSEEN)) {
         model_release(&model);
         return false;
@@ -333,7 +333,7 @@ static bool replaces(const char *override, const struct stated_keys *keys)
         stated = stated || (key->value[0] != '\0' && strncmp(key->key, override, length) == 0);
     }
     snprintf(word, sizeof word, "|%.*s|", (int)length, override);
-    return strncmp(override, "sweep", 5) == 0 || strncmp(override, "kv_pool", 7) == 0 ||
+    return text_begins(override, "sweep") || text_begins(override, "kv_pool") ||
            (stated && strstr(parts, word) != NULL);
 }
 
@@ -425,7 +425,7 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
 static bool undo(struct scenario *setting, const char *override, const struct stated_keys *keys,
                  const override_text texts[STATED_MOST], struct error *why)
 {
-    bool config = strncmp(override, "model.", strlen("model.")) == 0;
+    bool config = text_begins(override, "model.");
     const char *text = config ? "config." : override, *const *key = scenario_pool_keys;
     size_t length = word_length(text);
     struct node *map = node_map("--from", why);
@@ -439,8 +439,8 @@ static bool undo(struct scenario *setting, const char *override, const struct st
                 (strcmp(*key, "engine") == 0 && keys->all[STATED_ENGINE].line == 0) ||
                 (strcmp(*key, most->key) == 0 && open);
     /* Metrics with blocks of a pool state its type, which may be the model's. */
-    bool good = map != NULL, stated = texts[STATED_KV_BLOCKS][0] != '\0' &&
-                                      strncmp(text, "dtype.kv=", strlen("dtype.kv=")) == 0;
+    bool good = map != NULL,
+         stated = texts[STATED_KV_BLOCKS][0] != '\0' && text_begins(text, "dtype.kv=");
     for (int id = 0; good && !adds && id < STATED_MOST; id++) {
         if (strncmp(texts[id], text, length) == 0 && word_length(texts[id]) == length) {
             stated = true;
@@ -472,7 +472,7 @@ static bool lay_pool(const struct stated_keys *keys, override_text texts[STATED_
         states = states || (texts[id][0] != '\0' && !keys->all[id].typed);
     }
     for (uint32_t i = 0; i < set_count; i++) {
-        states = states && strncmp(sets[i], "kv_pool", strlen("kv_pool")) != 0;
+        states = states && !text_begins(sets[i], "kv_pool");
     }
     if (!states) {
         return true;
@@ -499,16 +499,16 @@ static void forget_replaced(struct stated_keys *keys, const char *override)
 {
     static const enum stated_key_id own[] = {STATED_CLASS, STATED_QUANTIZED, STATED_LOADED,
                                              STATED_KV_MEMORY};
-    bool model = strncmp(override, "model=", strlen("model=")) == 0 &&
-                 keys->all[STATED_MODEL].value[0] != '\0' && !fills(keys, override);
-    bool other = model || strncmp(override, "kv_pool", strlen("kv_pool")) == 0;
+    bool model = text_begins(override, "model=") && keys->all[STATED_MODEL].value[0] != '\0' &&
+                 !fills(keys, override);
+    bool other = model || text_begins(override, "kv_pool");
     for (size_t i = 0; other && i < sizeof own / sizeof *own; i++) {
         keys->all[own[i]].value[0] = '\0';
     }
-    if (strncmp(override, "dtype", strlen("dtype")) == 0) {
+    if (text_begins(override, "dtype")) {
         keys->all[STATED_QUANTIZED].value[0] = '\0';
     }
-    if (strncmp(override, "dtype.weights=", strlen("dtype.weights=")) == 0) {
+    if (text_begins(override, "dtype.weights=")) {
         keys->all[STATED_WEIGHTS_DTYPE].value[0] = '\0';
     }
 }
