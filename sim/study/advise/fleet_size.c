@@ -98,9 +98,6 @@ static void take_servers(const struct sizing *sizing, uint32_t line, uint32_t va
         grid_put(&form->grid, at, violation);
         form->searched |= full;
     }
-    if (full && fleet_leads(sizing->fleet, line) && !form->is_twin) {
-        form->within = form->most_servers;
-    }
 }
 
 static bool fleet_take(uint32_t line, uint32_t value, struct result *result, void *context,
@@ -169,9 +166,19 @@ static bool tells_miss(const struct fleet_size *fleet, uint32_t line)
     return form->fewer > 0 && form->alone != ALONE_MISSES && (twin || below || nearest);
 }
 
+/* Long runs of other machines wait until the best answer is sure: what costs far more is not tried beside it. */
+static bool waits_for_best(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    const struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
+    return best != NULL && !fleet_is_sure(fleet, best) && !fleet_on_one_machine(form, best);
+}
+
 static uint32_t next_full(const struct fleet_size *fleet, uint32_t line, uint32_t *values)
 {
     const struct fleet_form *form = &fleet->forms[line];
+    if (waits_for_best(fleet, form)) {
+        return 0;
+    }
     bool tells = nearly_holds(fleet, form) || tells_miss(fleet, line);
     const uint32_t told[] = {fleet_leads(fleet, line) ? form->servers : 0, tells ? form->fewer : 0};
     uint32_t count = 0;
@@ -376,6 +383,17 @@ static bool find_any(struct sizing *sizing, struct error *why)
     return good;
 }
 
+/* The answer of a machine did not last: its forms are tried again as where there was none. */
+static void reopen(struct fleet_size *fleet)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        struct fleet_form *form = &fleet->forms[i];
+        form->decided =
+            form->decided && (!isinf(fleet_found_on(fleet, form)) || form->alone == ALONE_MISSES ||
+                              form->within == form->most_servers);
+    }
+}
+
 /* The other forms on machines that have an answer, with as many servers as cost no more, or too little more
  * to call, unless as many missed a limit already. If they miss one, the form is dearer. */
 static bool compare(struct sizing *sizing, struct error *why)
@@ -409,14 +427,15 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
 }
 
 /* Servers of a machine's best form, as many as few requests tell, are run as `simulate` runs them, and so
- * are those that nearly hold. Where the former do not hold the rate then, more are tried, or another form
- * that costs no more than these; and where the answer's do, their twin. */
+ * are those that nearly hold. Where the former do not hold the rate then, the form that is probably the
+ * cheapest now is searched, with more servers or another; and where the answer's do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
     while (good) {
-        good = compare(sizing, why);
+        reopen(fleet);
+        good = find_any(sizing, why) && compare(sizing, why);
         fleet_size_choose(fleet);
         sizing->any = false; /* run at length in this round */
         good = good && (!fleet->is_stream || fleet_try(sizing, FLEET_FULL, why));
