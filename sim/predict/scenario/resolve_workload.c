@@ -493,12 +493,14 @@ static bool check_alone(const struct scenario *scenario, struct error *why)
     return true;
 }
 
-/* An engine serves no length on which the model was not trained, unless told to; in a file a note says so. */
+/* An engine serves no length on which the model was not trained, unless told to; in a file a note says so.
+ * Of a stream usual lengths count: they are the same whichever seed draws it. */
 static bool check_trained(const struct scenario *scenario, const struct point *point,
                           struct error *why)
 {
     uint64_t trained = point->setup.model.trained_context;
-    uint64_t longest = requests_longest(point->requests);
+    bool listed = point->workload.limit > 0 || synthetic_says(point->workload.path, "requests");
+    uint64_t longest = listed ? requests_longest(point->requests) : point->requests->drawn.usual;
     if (point->engine.row == NULL || trained == 0 || longest <= trained ||
         point->workload.request_tokens > 0 || !synthetic_is(point->workload.path)) {
         return true;

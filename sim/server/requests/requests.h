@@ -57,6 +57,7 @@ struct requests_hashed {
 /* What a text of made-up requests says of them, however many are drawn and from whichever seed. */
 struct requests_drawn {
     uint64_t tokens, prompt; /* no request has more, and no prompt; 0: a file says nothing */
+    uint64_t usual;          /* tokens, of which one session in 1000 has more */
     bool even;               /* all are equally long */
 };
 

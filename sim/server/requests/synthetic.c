@@ -344,8 +344,8 @@ static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_
 
 /* ---- what the text bounds ---- */
 
-/* The standard normal variable that one draw in 100 000 exceeds, and what an engineer rounds a length to. */
-static const double far = 4.2649, whole = 1024;
+/* The standard normal variables that one draw in 100 000 and in 1000 exceeds, and what a length is rounded to. */
+static const double far = 4.2649, rare = 3.0902, whole = 1024;
 
 /* Tokens of a session, of independent lengths. */
 struct session_tokens {
@@ -354,11 +354,11 @@ struct session_tokens {
     double excess;            /* over its mean, of the length that varies most */
 };
 
-/* What one log-normal draw in 100 000 exceeds. */
-static double far_tokens(double mean, double variance)
+/* What a log-normal draw exceeds as seldom as a standard normal one exceeds `normal`. */
+static double far_tokens(double mean, double variance, double normal)
 {
     double log_variance = log1p(variance / (mean * mean));
-    return mean * exp(far * sqrt(log_variance) - log_variance / 2);
+    return mean * exp(normal * sqrt(log_variance) - log_variance / 2);
 }
 
 static void add_lengths(struct session_tokens *to, double count, double mean, double variance,
@@ -369,7 +369,7 @@ static void add_lengths(struct session_tokens *to, double count, double mean, do
     if (variance > 0 && count > 0) {
         to->varying += count * mean;
         to->variance += count * variance;
-        to->excess = fmax(to->excess, fmin(most, far_tokens(mean, variance)) - mean);
+        to->excess = fmax(to->excess, fmin(most, far_tokens(mean, variance, far)) - mean);
     }
 }
 
@@ -410,14 +410,18 @@ static void set_drawn(struct synthetic *synthetic)
     add_session_turns(synthetic, 1, 0, number[PREFIX] + 1, &session);
     add_session_turns(synthetic, (double)number[TURNS] - 1, number[PREFIX], 1, &session);
     double most = set ? whole * ceil(session.most / whole) : session.most; /* a set's are means */
+    double usual = most;
     if (session.variance > 0) {
-        double excess = far_tokens(session.varying, session.variance) - session.varying;
-        double tokens = session.mean + fmax(excess, session.excess);
+        double same = session.mean - session.varying;
+        double tokens = same + fmax(far_tokens(session.varying, session.variance, far),
+                                    session.varying + session.excess);
         most = fmin(most, whole * ceil(tokens / whole));
+        usual = fmin(most, same + far_tokens(session.varying, session.variance, rare));
     }
     synthetic->least_output = set || synthetic->spread[OUTPUT_SPREAD] > 0 ? 1 : number[OUTPUT];
     synthetic->drawn = (struct requests_drawn){
         .tokens = (uint64_t)most,
+        .usual = (uint64_t)usual,
         .prompt = (uint64_t)most - synthetic->least_output,
         .even = number[TURNS] == 1 && session.variance == 0,
     };
