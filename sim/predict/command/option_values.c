@@ -223,7 +223,7 @@ void server_setting_copy(const char *at, char *out, size_t size)
     const char *member = *at == '<' ? at + strcspn(at, ":>,") : ""; /* <OptimizationLevel.O0: 0> */
     at = text_begins(member, ": ") ? member + 2 : at;
     char quote = *at == '\'' || *at == '"' ? *at : '\0';
-    const char *ends = ",;)}]|`*> \t\v\n";
+    const char *ends = ",;)}]|`*>\" \t\v\n"; /* a quote may enclose the whole line */
     size_t length = 0;
     if (*at == '[' && isdigit((unsigned char)at[1])) { /* sizes, of which the largest counts */
         unsigned long most = 0;
@@ -242,6 +242,9 @@ void server_setting_copy(const char *at, char *out, size_t size)
                                                        isdigit((unsigned char)at[length - 1]) &&
                                                        isdigit((unsigned char)at[length + 1])))) {
         length++;
+    }
+    if (quote == '\0' && length > 1 && text_begins(at + length - 2, "\\n\"")) {
+        length -= 2; /* the line's end in JSON */
     }
     length -= quote == '\0' && length > 0 && at[length - 1] == '.'; /* a sentence ends */
     length = length < size - 1 ? length : size - 1;

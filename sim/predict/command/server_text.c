@@ -237,9 +237,9 @@ static void begin_server(struct server_text *said, const char *line)
         said->refused.found[0] = '\0';
         said->keys.fits_length = false;
         said->stray_count = 0;
-        memset(said->ranks, 0, sizeof said->ranks);
-        memset(said->needs, 0, sizeof said->needs);
     }
+    memset(said->ranks, 0, sizeof said->ranks);
+    memset(said->needs, 0, sizeof said->needs);
     memset(said->pools, 0, sizeof said->pools);
     said->failure = said->crash = NULL;
     said->ready = false;
@@ -400,19 +400,21 @@ static void server_text_read_lines(struct server_text *said, char *text)
             *at = '\v';
         }
         /* Take the ends of lines out of a log's list of settings, within whose words they may stand, and put
-         * them behind it: they count lines. Quotes that a typesetter made, or that JSON escaped, are plain
-         * ones again. */
+         * them behind it: they count lines. Quotes that a typesetter made, or that JSON or CSV escaped, are
+         * plain ones again. */
         const char *list = log_settings_behind(said, text);
         size_t ends = 0;
         char *to = list != NULL ? text + (list - text) : end;
         for (const char *from = to; *from != '\0'; from++) {
             unsigned char mark = text_begins(from, "\xe2\x80") ? (unsigned char)from[2] : 0;
             bool joined = *from == '\v', quotes = mark >= 0x98 && mark <= 0x9d;
+            bool again = text_begins(from, "\"\"") && /* as CSV has it; none is "" itself */
+                         (isalnum((unsigned char)from[2]) || isalnum((unsigned char)from[-1]));
             ends += joined;
             if (quotes) {
                 *to++ = mark < 0x9c ? '\'' : '"';
                 from += 2;
-            } else if (!joined && !text_begins(from, "\\\"")) {
+            } else if (!joined && !again && !text_begins(from, "\\\"")) {
                 *to++ = *from;
             }
         }

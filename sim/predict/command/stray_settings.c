@@ -136,6 +136,7 @@ static enum stray_kind kind_of(const struct server_text *said, struct stray_line
         in->passed = (other && !in->prose && is_of_kind(LINE_COMMAND, line, end)) ||
                      strstr(line, "add_argument") != NULL ||
                      strstr(line, "Mamba Cache is allocated") != NULL || /* what it came to */
+                     strstr(line, "FlashInfer resolved") != NULL ||
                      strstr(line, "Received request") != NULL; /* whose prompt may say anything */
         in->from = line;
         in->stop = strstr(line, ". ");

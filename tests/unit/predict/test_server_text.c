@@ -124,6 +124,23 @@ static const struct {
      "[T TP0] Load weight end. type=A, avail mem=60.00 GB\nLoad weight begin. avail mem=9.00 GB\n"
      "Load weight end. type=B, avail mem=8.00 GB\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 loaded=18.50GiB@3 class=A@3"},
+    {"lines within JSON, of logfmt and of CSV",
+     "{\"log\": \"INFO [c.py:1] Using max model len 16384\\n\", \"stream\": \"stderr\"}\n"
+     "level=info msg=\"INFO [c.py:1] non-default args: {'model': 'm', 'max_num_seqs': 16}\"\n"
+     "2025,\"INFO Chunked prefill is enabled with max_num_batched_tokens=2048.\"\n"
+     "2025,\"INFO LLM engine (v0.9.2) with config: model='m', compilation_config={\"\"level\"\":3,"
+     "\"\"cudagraph_capture_sizes\"\":[64,1]}\"\n",
+     "model=m@4 system=vllm@0 engine=vllm-0.9@4 max_sequences=16@2 batched_tokens=2048@3 request_tokens=16384@1 "
+     "graph_sequences=64@4"},
+    {"ranks of an earlier start, beside the command",
+     "vllm serve m -tp 2\nnon-default args: {'model': 'm'}\n(Worker_TP3 pid=9) INFO x\n"
+     "non-default args: {'model': 'm'}\n(Worker_TP1 pid=9) INFO x\n",
+     "model=m@4 system=vllm@0 tensor_parallel=2@1"},
+    {"the KV's type as a kernel says it, and a version of words in a log's line",
+     "INFO [utils.py:299] vLLM version 0.20.0\nnon-default args: {'model': 'm'}\n"
+     "INFO [flashinfer.py:780] FlashInfer resolved query dtypes: prefill=torch.bfloat16, "
+     "kv_cache_dtype=torch.float8_e4m3fn, arch=sm121\n",
+     "model=m@2 system=vllm@0 engine=vllm-0.20@1 dtype.kv=fp8@3"},
     {"the pool that it says in the end counts",
      "server_args=ServerArgs(model_path='m')\nmax_total_num_tokens=95, x=1\nKV Cache is allocated. #tokens: 90\n"
      "Capture decode CUDA graph begin. backend=full, num_tokens_per_bs=1, bs=[1, 2, ..., 34]\n",
