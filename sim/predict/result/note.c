@@ -1,6 +1,7 @@
 #include "predict/result/note.h"
 
 #include "core/json_writer.h"
+#include "core/name.h"
 #include "core/text.h"
 #include "core/units.h"
 
@@ -8,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const struct note_kind note_kinds[NOTE_COUNT] = {
+const struct note_kind note_kinds[NOTE_COUNT + 1] = {
 #define VALUE(name, type)                                                                          \
     {                                                                                              \
 #name, NOTE_IS_##type                                                                      \
@@ -29,12 +30,8 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 const struct note_kind *note_kind_of(const json_t *note)
 {
     const char *name = json_string_value(json_object_get(note, "note"));
-    for (int id = 0; name != NULL && id < NOTE_COUNT; id++) {
-        if (strcmp(note_kinds[id].name, name) == 0) {
-            return &note_kinds[id];
-        }
-    }
-    return NULL;
+    int id = name != NULL ? name_index(name, NAMES(note_kinds)) : -1;
+    return id >= 0 ? &note_kinds[id] : NULL;
 }
 
 const char *note_words(const json_t *note)

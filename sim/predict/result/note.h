@@ -33,7 +33,7 @@ struct note_kind {
         enum note_type type;
     } values[NOTE_MOST_VALUES + 1];
 };
-extern const struct note_kind note_kinds[NOTE_COUNT];
+extern const struct note_kind note_kinds[NOTE_COUNT + 1]; /* ends with NULL */
 
 /* A value that is given to a note, of the kind that its row has in this place. Texts are copied. */
 struct note_given {

@@ -157,14 +157,10 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
     return ok;
 }
 
-/* The probability that two units of a neighbourhood, or two heads at one unit, take the same properties. */
-struct same {
-    double near[PROFILE_WIDTHS], alike;
-};
-
-/* Each of the two takes them with the square root of that. A wider neighbourhood is a further step:
- * the product of all steps up to it. */
-static struct profile_locality to_parameters(const struct same *same)
+/* From the probabilities that two units of a neighbourhood, or two heads at one unit, take the same properties:
+ * each of the two takes them with the square root of that. A wider neighbourhood is a further step: the product
+ * of all steps up to it. */
+static struct profile_locality to_parameters(const struct profile_locality *same)
 {
     struct profile_locality out = {.alike = same->alike < LEAST ? 0 : sqrt(same->alike)};
     double before = 1;
@@ -179,7 +175,7 @@ bool fit_locality_solve(const struct trace *recording, double share, uint32_t th
                         struct trace_profile *profile, struct error *why)
 {
     struct fit_locality shown, found;
-    struct same same = {{0}, 0};
+    struct profile_locality same = {{0}, 0};
     const struct trace_header *header = trace_header(recording);
     const struct trace_selection selection = {share, header->sinks, header->recent};
     struct trace_geometry geometry = trace_geometry_of(header);
