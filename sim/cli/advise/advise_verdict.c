@@ -111,7 +111,7 @@ static void say_load(const struct advice *advice, const struct search *best,
     }
 }
 
-/* "6.46 to 7.87 requests a second": where a capacity lies, by short runs. */
+/* "6.46 to 7.87", requests a second: where a capacity lies, by short runs. */
 static void say_interval(const struct search *search, char text[ADVISE_SENTENCE])
 {
     struct search_interval rate = search_interval(search);
@@ -120,7 +120,6 @@ static void say_interval(const struct search *search, char text[ADVISE_SENTENCE]
     if (!open) {
         advise_say(text, " to %s", number_shown(UNIT_ROUGH, rate.most).text);
     }
-    advise_say(text, " requests a second");
 }
 
 /* Of a system that surely holds more the edge is named. */
@@ -495,6 +494,7 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
         if (any && !search_is_whole(advice_trial_search(trial))) {
             advise_say(text, ": ");
             say_interval(advice_trial_search(trial), text);
+            advise_say(text, " requests a second");
         } else if (any) {
             (plain ? say_gain : say_rescue)(advice, trial, text);
         }
