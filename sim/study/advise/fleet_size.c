@@ -499,5 +499,5 @@ bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form
         return set_alone(fleet, form, out, why);
     }
     return fleet_scenario(fleet, form, form->fewer, out, why) &&
-           draws_set(out, draws != NULL ? draws_first_miss(draws) : 0, why);
+           draws_set(out, draws != NULL ? (uint32_t)__builtin_ctz(draws->missed) : 0, why);
 }

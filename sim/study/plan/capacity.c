@@ -75,16 +75,6 @@ uint32_t draws_missed(const struct capacity_draws *draws)
     return (uint32_t)__builtin_popcount(draws->missed);
 }
 
-uint32_t draws_first_miss(const struct capacity_draws *draws)
-{
-    return draws->missed > 0 ? (uint32_t)__builtin_ctz(draws->missed) : 0;
-}
-
-bool draws_mostly_miss(const struct capacity_draws *draws)
-{
-    return 2 * draws_missed(draws) > draws_asked(draws);
-}
-
 /* "1, 3", where the first draw has the seed `first`. */
 static void list_seeds(const struct capacity_draws *draws, int64_t first, char text[64])
 {

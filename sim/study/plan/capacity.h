@@ -51,11 +51,9 @@ bool draws_set(struct scenario *scenario, uint32_t draw, struct error *why);
 bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct result *run,
                 struct result *kept);
 
-/* How many were asked, and how many of them miss; the first that does, or else the own one; and do most? */
+/* How many were asked, and how many of them miss. */
 uint32_t draws_asked(const struct capacity_draws *draws);
 uint32_t draws_missed(const struct capacity_draws *draws);
-uint32_t draws_first_miss(const struct capacity_draws *draws);
-bool draws_mostly_miss(const struct capacity_draws *draws);
 
 /* Requests that tell what a server misses that has nothing else to do. */
 enum { CAPACITY_IDLE = 250 };

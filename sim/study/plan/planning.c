@@ -146,37 +146,13 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 /* ---- the winner's load ----
  *
  * Brief runs find about where a capacity lies. The winner's is then asked of long ones: again of the loads
- * that decide, until the one that holds and the one that does not are close; and, unless a rough answer is
- * enough, on both sides of these for the nearest load that is clear. Between these lies the capacity. They
- * are far apart where the longest run that is worth it does not tell, because a figure hardly changes with
- * the load. */
+ * that decide, until the one that holds and the one that does not are close; and of both in several draws. */
 
 /* Was it run for as long as it takes to tell? */
 static bool is_told(const struct search *search, uint32_t value)
 {
     return grid_tried(&search->grid, value) &&
            (search->depth[value] != SEARCH_BRIEF || !search_is_close(search, value));
-}
-
-/* The next load to try above (`step` -1) or below (1) the one found, for the nearest one that clearly misses,
- * or holds; PLANNING_NONE if it is near enough. */
-static uint32_t next_edge(const struct search *search, int64_t step)
-{
-    enum { NEAR = 1 };
-    int64_t last = search->grid.count - 1, inner = search->found, outer = inner;
-    bool clear = false;
-    for (int64_t i = inner; i >= 0 && i <= last && !clear; i += step) {
-        if (is_told(search, (uint32_t)i)) {
-            clear = !search_is_close(search, (uint32_t)i) &&
-                    (search->grid.violation[i] > 0) == (step < 0);
-            inner = clear ? inner : i;
-            outer = i;
-        }
-    }
-    int64_t reach = step * (inner - search->found), gap = step * (outer - inner);
-    int64_t next = inner + step * (clear ? gap / 2 : reach > 2 ? reach : 4);
-    next = next < 0 ? 0 : next > last ? last : next;
-    return (clear && gap <= NEAR) || next == inner ? PLANNING_NONE : (uint32_t)next;
 }
 
 static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *context)
@@ -194,18 +170,12 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
         !is_told(search, values[0])) {
         return 1;
     }
-    uint32_t count = grid_next(&search->grid, STREAM_TRIES, values);
-    if (count == 0 && found != PLANNING_NONE && !planning->options.rough) {
-        values[0] = next_edge(search, -1);
-        count = values[0] != PLANNING_NONE;
-        values[count] = next_edge(search, 1);
-        count += values[count] != PLANNING_NONE;
-    }
-    return count;
+    return grid_next(&search->grid, STREAM_TRIES, values);
 }
 
-/* The answer, and the next value that misses, in all of their draws. The latter may turn out to hold, or
- * mostly: then another one is told. */
+/* The answer, and the next tried value that misses, in all of their draws. The latter may turn out to hold,
+ * which makes it the answer, or mostly: then the one after it is asked as well, and loads between them until
+ * they are close. */
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;
@@ -217,13 +187,21 @@ static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *conte
         return 0; /* a lower load is first asked at length */
     }
     search->found = found;
-    uint32_t next = search_next_miss(search);
-    uint32_t count =
-        draws_next(&search->draws[found], targets, &search->results[found], found, of, values);
-    return count > 0 || next == PLANNING_NONE
-               ? count
-               : draws_next(&search->draws[next], targets, &search->results[next], next, of,
-                            values);
+    bool told = false;
+    uint32_t count = 0, inner = found;
+    for (uint32_t i = found + 1; i-- > 0 && count == 0 && !told;) {
+        bool misses = search->grid.violation[i] > 0;
+        if (misses && inner - i > search->grid.close) {
+            values[0] = i + (inner - i) / 2;
+            return 1;
+        }
+        count = i == found || misses
+                    ? draws_next(&search->draws[i], targets, &search->results[i], i, of, values)
+                    : 0;
+        told = misses && search_surely_misses(search, i);
+        inner = grid_tried(&search->grid, i) ? i : inner;
+    }
+    return count;
 }
 
 /* A value that the scenario refuses was typed into the axis. */

@@ -43,9 +43,10 @@ static bool clearly_misses(const struct search *search, uint32_t value)
 bool search_surely_misses(const struct search *search, uint32_t value)
 {
     bool stream = search->depth != NULL, brief = stream && search->depth[value] == SEARCH_BRIEF;
-    return stream && search->draws[value].asked > 0 ? draws_mostly_miss(&search->draws[value])
-           : search_is_close(search, value)         ? brief && clearly_misses(search, value)
-                                                    : search->grid.violation[value] > 0;
+    const struct capacity_draws *draws = stream ? &search->draws[value] : NULL;
+    return draws != NULL && draws->asked > 0 ? 2 * draws_missed(draws) > draws_asked(draws)
+           : search_is_close(search, value)  ? brief && clearly_misses(search, value)
+                                             : search->grid.violation[value] > 0;
 }
 
 uint32_t search_next_miss(const struct search *search)
