@@ -79,7 +79,8 @@ bool device_at(const char *list, int place, device_list out)
         list = strchr(list, ',');
         list += list != NULL;
     }
-    snprintf(out, sizeof(device_list), "%.*s", list != NULL ? (int)strcspn(list, ",") : 0, list);
+    list = list != NULL ? list : "";
+    snprintf(out, sizeof(device_list), "%.*s", (int)strcspn(list, ","), list);
     return out[0] != '\0' && strchr("-=p", out[0]) == NULL;
 }
 
