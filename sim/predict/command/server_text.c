@@ -273,7 +273,8 @@ static const char *before_comment(const char *line, const char *end)
     return mark;
 }
 
-/* Take characters as a page's source has them, and the blank that no line ends at, as they are typed. */
+/* Take characters as a page's source has them, and the blank that no line ends at, as they are typed; and the ends
+ * of its marks as blanks. */
 static void take_marks(char *text, size_t *size)
 {
     static const char *const marks[][2] = {{"&#39;", "'"},
@@ -296,6 +297,13 @@ static void take_marks(char *text, size_t *size)
         size_t i = *from == '&' || *from == '\xc2' ? 0 : MARKS;
         while (i < MARKS && !text_begins(from, marks[i][0])) {
             i++;
+        }
+        const char *closes = text_begins(from, "</") ? from + 2 : "";
+        size_t name = strspn(closes, "abcdefghijklmnopqrstuvwxyz");
+        if (name > 0 && closes[name] == '>') { /* "--tensor-parallel-size 2</code>" */
+            from = closes + name + 1;
+            *to++ = ' ';
+            continue;
         }
         const char *mark = i < MARKS ? marks[i][1] : "";
         for (; *mark != '\0'; mark++) {

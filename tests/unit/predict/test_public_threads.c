@@ -492,8 +492,8 @@ static const struct {
      "spec: " CONTAINER
      "---\nkind: Kustomization\nimages: [{name: vllm/vllm-openai, newTag: v0.19.1}]\n",
      "x.yaml:3: a Kustomization changes what stands here"},
-    {"a page's source", "x.md", "<code>vllm serve m &#45;&#45;max-num-seqs&nbsp;16</code>\n",
-     "model=m system=vllm max_sequences=16"},
+    {"a page's source", "x.md", "<code>vllm serve m &#45;&#45;max-num-seqs&nbsp;6</code>\n",
+     "model=m system=vllm max_sequences=6"},
     {"quotes of a page's source", "log",
      "non-default args: {&#39;model&#39;: &#39;m&#39;, &quot;max_num_seqs&quot;: 16}\n",
      "model=m system=vllm max_sequences=16"},
