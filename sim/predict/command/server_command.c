@@ -436,13 +436,20 @@ static void server_command_read_words(struct server_text *said, const char **res
     const struct server_option *model = server_option_find(said->program, "model");
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *begin = *rest, *counted = begin;
+    static const char in_place[] = "in the model's place, which --set model fills";
     bool placed = false; /* a variable stands for the model, which it does not tell */
     char word[WORD];
     while (shell_word(rest, word, sizeof word) || pass_redirection(rest, word)) {
         said->line += count_joined(counted, *rest);
         const char *mark = counted + strspn(counted, " \t\v");
         counted = *rest;
-        if (word[0] == '\0' && text_matches(mark, "<[.A-Za-z]*([^<> \t\v\n])>*")) {
+        bool stands = word[0] == '\0' && text_matches(mark, "<[.A-Za-z]*([^<> \t\v\n])>*");
+        if (stands && !placed && stated->value[0] == '\0' &&
+            text_matches(mark, "<*([^>])[Mm][Oo][Dd][Ee][Ll]*")) {
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(mark, ">") + 1, mark);
+            server_text_pass(said, word, in_place);
+            placed = true;
+        } else if (stands) {
             error_expect(server_text_refuse(said, "'%.*s' stands for something else",
                                             (int)strcspn(mark, ">") + 1, mark),
                          "the command as it was typed, without marks of HTML and placeholders");
@@ -455,7 +462,7 @@ static void server_command_read_words(struct server_text *said, const char **res
                    (strchr(word, '$') == NULL || may_be_model(said, word, begin))) {
             server_setting_take(model, word, said);
             if ((placed = stated->value[0] == '\0')) {
-                server_text_pass(said, word, "in the model's place, which --set model fills");
+                server_text_pass(said, word, in_place);
             }
         } else {
             error_expect(server_text_refuse(said, "'%.*s' stands without an option",

@@ -501,6 +501,8 @@ static const struct {
      "x.md:1: '<span>' stands for something else"},
     {"a placeholder of one word", "x.sh", "vllm serve m <options>\n",
      "x.sh:1: '<options>' stands for something else"},
+    {"a placeholder in the model's place", "x.sh", "vllm serve <your_model> --max-num-seqs 16\n",
+     "system=vllm max_sequences=16"},
     {"a redirection is none", "x.sh", "vllm serve m </dev/null >log --max-num-seqs 16\n",
      "model=m system=vllm max_sequences=16"},
     {"two units of systemd", "log",
