@@ -228,12 +228,11 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
         bool maybe = false;
         double share = at->share + (usable->value[0] != '\0' ? atof(usable->value) : 0.9);
         if (at == server || at->devices[0] == '\0' ||
-            !shares_device(at->devices, server->devices, gpus, &maybe)) {
+            !shares_device(at->devices, server->devices, gpus, &maybe) || (at->server && maybe)) {
             continue;
         }
         said->line = at->line;
-        if (at->server && maybe) {
-        } else if (at->server) {
+        if (at->server) {
             error_expect(server_text_refuse(said, "copies of the server have the same GPU"),
                          "GPUs of its own for each, or the text of one");
         } else if (at->share > 0 && share > 1) {

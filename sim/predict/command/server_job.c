@@ -89,8 +89,7 @@ static double count_devices(const char *list)
 {
     double count = list[0] == '=' ? atof(list + 1) : list[0] != '-';
     bool known = list[0] != '\0' && strchr("ap", list[0]) == NULL && strchr(list, '$') == NULL;
-    while ((list = strchr(list, ',')) != NULL) {
-        list++;
+    for (; (list = strchr(list, ',')) != NULL; list++) {
         count++;
     }
     return known ? count : HUGE_VAL;

@@ -41,9 +41,7 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
 {
     struct shell_variables *in = &said->variables;
     enum { VALUE = sizeof in->all->value };
-    if (text_begins(at, "Environment=")) { /* systemd's, whose words are quoted whole */
-        at += 12;
-    }
+    at += text_begins(at, "Environment=") ? 12 : 0; /* systemd's, whose words are quoted whole */
     while (text_matches(at, "@(export|readonly|declare) *") || *at == '-') {
         at += strcspn(at, " \t\v");
         at += strspn(at, " \t\v");
@@ -127,11 +125,14 @@ static const char *write_variable(struct server_text *said, const char *at, char
     struct shell_variables *in = &said->variables;
     bool quoted = quote == '\0' && *at == '"';
     at += quoted;
+    if (*at != '$') {
+        return NULL;
+    }
     char open = at[1] == '{' || (at[1] == '(' && said->container) ? at[1] : '\0';
     const char *name = at + 1 + (open != '\0'), *rest = name + shell_name(name);
     size_t length = (size_t)(rest - name);
     struct shell_variable *of = length > 0 ? find(in, name, length) : NULL;
-    if (*at != '$' || length == 0 || (quote == '\'' && open != '(') ||
+    if (length == 0 || (quote == '\'' && open != '(') ||
         (open == '\0' && isdigit((unsigned char)*name))) {
         return NULL;
     }
