@@ -427,7 +427,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
             }
         }
         memset(to, '\v', ends);
-        to[ends] = '\0';
+        memset(to + ends, '\0', (size_t)(end - to) - ends);
         char *expanded = shell_expanded(said, text), *line = expanded != NULL ? expanded : text;
         /* A command that is code within a sentence, `vllm serve MODEL`, is a line of its own. */
         char *code = strchr(line, '`'), *close = code != NULL ? strchr(code + 1, '`') : NULL;

@@ -321,6 +321,10 @@ static const struct {
      "non-default args: {'model': 'm', 'max_num_seqs': 8,\n 'tensor_parallel_size': 2,\n"
      " 'kv_cache_dtype': 'fp8'}\nGPU KV cache size: 41,408 tokens\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 max_sequences=8@1 dtype.kv=fp8@1 kv_pool_tokens=41408@4"},
+    {"lines behind a log's list that ends in a line of its own and has a typesetter's quotes",
+     "non-default args: {\xe2\x80\x98model\xe2\x80\x99: \xe2\x80\x98m\xe2\x80\x99, \xe2\x80\x98max_num_seqs\xe2\x80\x99: 8\n}\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=m@1 system=vllm@0 max_sequences=8@1 kv_pool_tokens=41408@3"},
     {"a log's list that is wrapped behind a key",
      "server_args=ServerArgs(model_path='m', kv_cache_dtype=\n'fp8_e4m3', tp_size=\n2, c='d')\n",
      "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 dtype.kv=fp8@1"},
