@@ -47,7 +47,7 @@ static char *interpolated(const char *text, bool service, bool escaped)
             fputc(*text, out);
             continue;
         }
-        const char *standard = text + strcspn(text, ":-}");
+        const char *standard = text + 1 + strcspn(text + 1, ":-}$");
         standard += text_begins(standard, ":-");
         const char *end = standard + strcspn(standard, "}$");
         if (text[1] == '$') {

@@ -24,10 +24,11 @@ bool manifest_has_key(const struct node *node, const char *pattern)
 /* Does the document, or a list of it, have the object, with containers of its own? */
 static bool has_object(const struct node *node, const char *kind, const char *name)
 {
+    const struct node *items = node_get(node, "items");
     bool has = states(node_get(node, "kind"), kind) &&
                states(node_find(node, "metadata.name"), name) && manifest_has_key(node, "image");
-    for (size_t i = 0; !has && node->kind != NODE_SCALAR && i < node->count; i++) {
-        has = node->children[i]->kind != NODE_SCALAR && has_object(node->children[i], kind, name);
+    for (size_t i = 0; !has && items != NULL && i < items->count; i++) {
+        has = has_object(items->children[i], kind, name);
     }
     return has;
 }
