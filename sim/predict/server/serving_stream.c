@@ -257,16 +257,20 @@ static double share_too_long(const struct requests *requests, const struct serve
 }
 
 /* Do sessions still have more of their turns before them at the end than at the beginning, by a share of
- * what was asked for and by more than chance? A server that is too slow for them holds their later turns
- * back, and nothing need pile up in it. How many sessions began, which is drawn, is no part of this. */
+ * what was asked for and by more than chance, and ended so many fewer meanwhile? A server that is too slow for
+ * them holds their later turns back, and nothing need pile up in it. By chance alone more sessions begin late. */
 static bool holds_back(const struct requests *requests, const struct served *served, double asked,
                        int64_t from_ns, int64_t to_ns)
 {
     struct turns_left before = serving_turns_left(requests, served, from_ns);
     struct turns_left after = serving_turns_left(requests, served, to_ns);
-    double share = overload * asked * (double)(to_ns - from_ns) / 1e9;
-    return after.turns - before.turns >
-           fmax(share, deviations * sqrt(before.variance + after.variance));
+    double all = asked * (double)(to_ns - from_ns) / 1e9, ended = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        ended += served[i].end_ns > from_ns && served[i].end_ns <= to_ns;
+    }
+    return all - ended > overload * all &&
+           after.turns - before.turns >
+               fmax(overload * all, deviations * sqrt(before.variance + after.variance));
 }
 
 /* In the whole window or, as a server whose cache no longer holds its prompts may break down late, in the
