@@ -123,6 +123,7 @@ static bool read_command(struct server_text *said, const char *text, bool stays)
     text += unit ? strcspn(text, "=") + 1 : strspn(text, "( ");
     struct gpu_user user = {.line = said->line, .certain = stays || unit};
     struct server_job job = {.line = {0}};
+    struct shell_variable *serves;
     const char *program = program_of(text, word, &user.certain);
     server_job_read(said, program != NULL ? &job : &said->job, text, text + strlen(text));
     server_job_devices(&job, user.devices);
@@ -145,7 +146,8 @@ static bool read_command(struct server_text *said, const char *text, bool stays)
     bool container = user.devices[0] != '\0' && name_image(program, user.name);
     bool cuda = strstr(text, "--device cuda") != NULL || strstr(text, "--device=cuda") != NULL;
     if ((!is && !container && !cuda && (own == NULL || own > program)) ||
-        text_matches(program, sends) || server_command_starts(said, text)) {
+        text_matches(program, sends) || server_command_starts(said, text) ||
+        shell_server_variable(said, text, &serves) != NULL) {
         return false;
     }
     user.certain = user.certain || wrapped || strstr(text, " -d ") || strstr(text, "--detach");
@@ -199,7 +201,14 @@ void gpu_users_server(struct server_text *said)
     struct gpu_user server = {
         .server = true, .line = stated ? job->line[visible ? JOB_VISIBLE : JOB_GIVEN] : said->line};
     server_job_devices(job, server.devices);
-    if (!said->container) { /* which is kept with all that it has */
+    int i = 0;
+    while (i < said->user_count && !said->users[i].server) {
+        i++;
+    }
+    if (said->container) { /* which is kept with all that it has */
+    } else if (i < said->user_count) {
+        said->users[i] = server; /* whose command a variable stands for */
+    } else {
         gpu_users_keep(said, &server);
     }
 }

@@ -630,7 +630,8 @@ static const char *copy_command(const char *at, const char *name, char out[COMMA
 
 /* May what stands at `end` be started several times: by a loop, a function, or a program that starts others? An
  * alias is a function, whose calls are not read. */
-static bool starts_several(struct server_text *said, const char *line, const char *end)
+static bool starts_several(struct server_text *said, const char *line, const char *end,
+                           const char *blocks_of)
 {
     static const char others[] =
         "@(@(alias|xargs|parallel|pdsh|clush|pssh|ansible) *|"
@@ -647,7 +648,15 @@ static bool starts_several(struct server_text *said, const char *line, const cha
         }
         several = text_matches(piece, others) || server_job_is_several(&job);
     }
-    return several || strpbrk(blocks.open, "lf") != NULL;
+    return several || strpbrk(blocks.open, blocks_of) != NULL;
+}
+
+static void refuse_several(struct server_text *said, bool several)
+{
+    if (several && !server_text_overrides(said, "replicas")) {
+        error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
+                     "the command of one alone; and --set replicas=N, the number of them");
+    }
 }
 
 /* A router knows prefixes unless it has another policy. */
@@ -693,7 +702,9 @@ static void read_start(struct server_text *said, const char *head, const char **
     said->line += count_joined(head, name);
     if (said->command_line > 0) {
         *rest = end;
-        if (strcmp(said->command, whole) != 0 || strlen(whole) == COMMAND_MOST - 1) {
+        size_t length = strcspn(said->command, "\n");
+        if (strncmp(said->command, whole, length) != 0 || whole[length] != '\0' ||
+            length == COMMAND_MOST - 1) {
             server_command_second(said, said->command_line, said->line);
         }
     } else {
@@ -735,6 +746,74 @@ static void find_around(struct server_text *said, char *text, char *name, char *
     find_between(said, end, end + (*end == '#' ? strlen(end) : strcspn(end, "\v\n")));
 }
 
+/* Read the options behind a variable that stands for the server's command, `head` being its own command, and move
+ * `*rest` to their end. What sets a variable anew, CMD="$CMD --port 80", starts nothing. */
+static void read_use(struct server_text *said, struct shell_variable *of, const char *head,
+                     const char **rest, bool sets)
+{
+    char whole[COMMAND_MOST];
+    const char *end = copy_command(head, *rest, whole), *first = strchr(said->command, '\n');
+    if (!sets && of->used) {
+        if (strcmp(first != NULL ? first + 1 : "", whole) != 0) {
+            server_command_second(said, said->command_line, said->line);
+        }
+        *rest = end;
+        return;
+    }
+    if (!sets) {
+        of->used = true;
+        text_append(said->command, sizeof said->command, "\n%s", whole);
+        server_job_read(said, &said->job, head, *rest);
+        gpu_users_server(said);
+        read_variables(said, head, (size_t)(*rest - head));
+    }
+    int begins = said->line;
+    said->typed = true;
+    server_command_read_words(said, rest);
+    said->typed = false;
+    said->line = begins;
+}
+
+/* Read the line's variables that stand for the server's command: "nohup $CMD --port 80", bash -c "$CMD ...".
+ * Returns whether there is one. */
+static bool read_uses(struct server_text *said, char *text)
+{
+    static const char prints[] = "@(echo|printf|print|log*|info|warn*|die|say|[[]|test|#)[ \t]*";
+    struct shell_blocks blocks = said->before;
+    struct shell_variable *of;
+    const char *rest = said->command_line > 0 ? shell_server_variable(said, text, &of) : NULL;
+    bool found = false;
+    for (const char *at = text, *end, *open; rest != NULL && shell_command(&blocks, &at, &end);
+         at = end) {
+        bool sets = false, passes = text_matches(at, prints), alone = false;
+        if (rest > end) {
+            continue;
+        }
+        while (!passes && !alone && (open = open_quote(at, rest)) != NULL) {
+            const char *name = open + 1 + strspn(open + 1, "${");
+            sets = sets || open[-1] == '=';
+            passes = sets && (at > text + strspn(text, " \t") || blocks.open[0] != '\0');
+            alone =
+                !sets && open[1] == '$' && name + shell_name(name) + 4 >= rest && *rest == *open;
+            if (alone) { /* "${CMD[@]}" */
+                passes = rest[-2] != ']';
+                rest++;
+            } else if (!passes) {
+                unquote(text + (open - text));
+                rest = shell_server_variable(said, open, &of);
+            }
+        }
+        if (!passes) {
+            refuse_several(said, !sets && starts_several(said, text, rest, "l"));
+            read_use(said, of, at, &rest, sets);
+            found = true;
+            end = rest;
+        }
+        rest = shell_server_variable(said, rest, &of);
+    }
+    return found;
+}
+
 bool server_command_read(struct server_text *said, char *text)
 {
     const char *head = text + strspn(text, " \t"), *rest, *name = NULL; /* the first server's */
@@ -748,15 +827,12 @@ bool server_command_read(struct server_text *said, char *text)
             break;
         }
         const char *open = open_quote(head, rest);
-        several = starts_several(said, head, open != NULL ? open : rest) || several;
+        several = starts_several(said, head, open != NULL ? open : rest, "lf") || several;
         if (open != NULL) { /* such as that of "bash -c", whose text is read as the line's own */
             unquote(text + (open - text));
             continue;
         }
-        if (several && !server_text_overrides(said, "replicas")) {
-            error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
-                         "the command of one alone; and --set replicas=N, the number of them");
-        }
+        refuse_several(said, several);
         name = name != NULL ? name : rest;
         several = false;
         read_start(said, head, &rest);
@@ -766,7 +842,7 @@ bool server_command_read(struct server_text *said, char *text)
         find_around(said, text, text + (name - text), text + (head - text));
         said->line = first;
     }
-    return name != NULL;
+    return name != NULL || read_uses(said, text);
 }
 
 bool server_router_read(struct server_text *said, const char *line)

@@ -78,6 +78,7 @@ struct shell_variables {
     struct shell_variable {
         char name[64], value[1024]; /* of a list its words, as a shell has them */
         bool known, list, used;
+        bool serves; /* its value starts a server */
     } all[SHELL_VARIABLES];
     int count;
     bool container; /* the command begins with those of its container */
@@ -149,7 +150,7 @@ struct server_text {
     uint32_t override_count;
     bool typed;                 /* in a command, where 0 is no way to leave a number open */
     int command_line;           /* where the command begins; 0: none so far */
-    char command[COMMAND_MOST]; /* what it says */
+    char command[COMMAND_MOST]; /* what it says, and behind a '\n' a variable's line */
     const char *failure;        /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
     const char *
@@ -222,6 +223,10 @@ char *shell_expanded(struct server_text *said, const char *line);
 
 /* Begin the text of a container with its own variables. */
 void shell_variables_of_container(struct server_text *said, const char *line);
+
+/* Behind the first variable of the text that stands for a command of a server; NULL: there is none. */
+const char *shell_server_variable(struct server_text *said, const char *text,
+                                  struct shell_variable **of);
 
 /* Does a line so far stand for what it does by this variable? */
 bool shell_variable_is_used(struct server_text *said, const char *name);

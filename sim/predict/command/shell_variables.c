@@ -35,6 +35,21 @@ static void keep(struct shell_variables *in, const char *name, size_t length, co
     snprintf(at->value, sizeof at->value, "%s", at->known ? value : "");
 }
 
+const char *shell_server_variable(struct server_text *said, const char *text,
+                                  struct shell_variable **of)
+{
+    for (; (text = strchr(text, '$')) != NULL; text++) {
+        bool open = text[1] == '{';
+        const char *name = text + 1 + open, *rest = name + shell_name(name);
+        *of = rest > name ? find(&said->variables, name, (size_t)(rest - name)) : NULL;
+        rest += open && text_matches(rest, "[[][@*]]*") ? 3 : 0;
+        if (*of != NULL && (*of)->serves && (!open || *rest == '}')) {
+            return rest + open;
+        }
+    }
+    return NULL;
+}
+
 /* Take the variables that a command begins with; their values are known only if they `count`. Returns whether
  * it does nothing else. */
 static bool take_variables(struct server_text *said, const char *at, bool count)
@@ -69,18 +84,24 @@ static bool take_variables(struct server_text *said, const char *at, bool count)
         if (word[length + more] != '=') {
             return false;
         }
-        const struct shell_variable *before = find(in, word, length);
+        struct shell_variable *before = find(in, word, length), *behind;
         computed = computed || (said->container && strchr(added, '$') != NULL) ||
                    (more && (before == NULL || !before->known || before->list != list));
         text_append(value, sizeof value, "%s%s%s", more && !computed ? before->value : "",
                     more && list ? " " : "", added);
-        computed =
-            computed || strlen(value) + 1 >= sizeof value || server_command_starts(said, value);
+        bool serves = server_command_starts(said, value) ||
+                      shell_server_variable(said, value, &behind) != NULL ||
+                      (before != NULL && before->serves && (more || !count));
+        computed = computed || strlen(value) + 1 >= sizeof value || serves;
         for (char *end = value; (end = strchr(end, '\v')) != NULL;) {
             *end = ' '; /* which are not the command's own lines */
         }
         in->others |= text_begins(word, "EnvironmentFile=");
         keep(in, word, length, computed ? NULL : value, list);
+        before = find(in, word, length);
+        if (before != NULL) {
+            before->serves = serves;
+        }
     }
     return true;
 }
