@@ -88,7 +88,7 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
                 advise_what(advice, trial, what));
 }
 
-/* Of an interval whose ends are so many times apart only the upper one is of use. (Assumed.) */
+/* If an interval's ends are so many times apart, only the upper one is printed. (Assumed.) */
 static const double wide = 4;
 
 /* The highest rate of the answer; of another the interval that it lies in. */

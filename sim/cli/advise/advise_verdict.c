@@ -122,7 +122,7 @@ static void say_interval(const struct search *search, char text[ADVISE_SENTENCE]
     }
 }
 
-/* Of a system that surely holds more the edge is named. */
+/* Name the interval of a system that surely holds more. */
 static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";

@@ -58,7 +58,7 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
  *
  * With MLA a latent is both K and V, and none stays. */
 
-/* Of a token's K and V, the share on the host, which crosses; and that in a cache in HBM beside the keys. */
+/* The share of a token's K and V on the host, which crosses; and that in a cache in HBM beside the keys. */
 double keys_host_share(const struct setup *setup);
 double keys_buffer_share(const struct setup *setup);
 

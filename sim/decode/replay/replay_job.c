@@ -134,7 +134,7 @@ const struct replay_instance *replay_instance_of(const struct replay_instances *
     return i != REPLAY_NO_INSTANCE ? &set->all[i] : NULL;
 }
 
-/* Of the batch's sequences that read one recorded sequence (`all`), the part's range [first, end). */
+/* The part's range [first, end) of the batch's sequences that read one recorded sequence (`all`). */
 struct readers {
     uint32_t first, end, all;
 };

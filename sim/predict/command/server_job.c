@@ -133,7 +133,7 @@ static void take_devices(const char *value, bool counted, device_list out)
     }
 }
 
-/* Those that CUDA sees are counted among those of their container. */
+/* CUDA counts the GPUs that it sees among those of their container. */
 void server_job_devices(const struct server_job *job, device_list out)
 {
     device_list one, other;

@@ -20,7 +20,7 @@ void serving_write_steady(const struct requests *requests, const struct served *
 bool serving_stream_grows(const struct point *point, const struct requests *requests,
                           const struct served *all, int64_t end_ns, bool *grows, struct error *why);
 
-/* Of a stream's sessions under way: turns that had not ended, and their variance. */
+/* Turns of a stream's sessions under way that had not ended, and their variance. */
 struct turns_left {
     double turns, variance;
 };

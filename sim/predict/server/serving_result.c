@@ -200,7 +200,7 @@ void serving_write_requests(const struct point *point, const struct serving_memo
         result_integer(result, COLUMN(full_blocks_hit), (int64_t)hashed->full_hits);
     }
     note_requests(point, requests, result);
-    /* What a stream draws beyond the length that its model knows is a matter of the question, not of servers. */
+    /* Lengths that a stream draws beyond what its model knows are the question's matter, not the servers'. */
     bool counts = !is_stream || point->workload.request_tokens > 0;
     result_integer(result, COLUMN(requests_left_out), counts ? (int64_t)refused : 0);
     if (refused > 0) {
