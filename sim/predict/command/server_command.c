@@ -710,6 +710,7 @@ static void read_start(struct server_text *said, const char *head, const char **
     } else {
         memcpy(said->command, whole, sizeof whole);
         said->command_line = said->line;
+        server_text_check_program(said, said->program);
         said->typed = true;
         server_job_read(said, &said->job, head, name);
         gpu_users_server(said);

@@ -139,6 +139,17 @@ static void note_log_source(struct server_text *said, const char *line)
     }
 }
 
+void server_text_check_program(struct server_text *said, const struct server_program *program)
+{
+    const struct server_program *first = said->first != NULL ? said->first : program;
+    said->first = first;
+    if (strcmp(first->title, program->title) != 0) {
+        error_expect(server_text_refuse(said, "the line is %s's, and those before are %s's",
+                                        program->title, first->title),
+                     "commands and logs of one server");
+    }
+}
+
 /* Returns whether the line is one of a log that is read. */
 static bool read_log(struct server_text *said, const char *line)
 {
@@ -160,6 +171,7 @@ static bool read_log(struct server_text *said, const char *line)
                       islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
         if (rest != NULL) {
+            server_text_check_program(said, program);
             said->program = program;
             said->failure = said->crash = NULL;
             said->logged = true;

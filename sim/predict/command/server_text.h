@@ -158,6 +158,7 @@ struct server_text {
     bool ready;
     bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
+    const struct server_program *first; /* of the first command or line of a log; NULL: none so far */
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     struct shell_blocks blocks, before; /* behind the line, and before it */
@@ -312,6 +313,9 @@ bool server_text_overrides(const struct server_text *said, const char *key);
 
 /* Keep an option that changes nothing. */
 void server_text_pass(struct server_text *said, const char *name, const char *reason);
+
+/* Refuse the text if its commands and logs are of several programs. */
+void server_text_check_program(struct server_text *said, const struct server_program *program);
 
 /* Refuse the text in its line, but read on, so that all refusals are told at once. Returns the refusal; what
  * was expected is told if it is the only one. */
