@@ -158,7 +158,8 @@ struct server_text {
     bool ready;
     bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
-    const struct server_program *first; /* of the first command or line of a log; NULL: none so far */
+    const struct server_program
+        *first; /* of the first command or line of a log; NULL: none so far */
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     struct shell_blocks blocks, before; /* behind the line, and before it */
