@@ -284,6 +284,15 @@ static bool check_kustomization(const struct node *node, const struct node *kind
     return error_expect(why, "what 'kubectl kustomize' prints");
 }
 
+static const struct node *of_knative(const struct node *node, const char *old, const char *name)
+{
+    char key[64];
+    snprintf(key, sizeof key, "autoscaling.knative.dev/%s", old);
+    const struct node *found = node_get(node, key);
+    snprintf(key, sizeof key, "autoscaling.knative.dev/%s", name);
+    return found != NULL ? found : node_get(node, key);
+}
+
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
 {
     if (node->kind == NODE_SCALAR ||
@@ -306,9 +315,14 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     bool daemon = kind != NULL && kind->text != NULL &&
                   (strcmp(kind->text, "DaemonSet") == 0 || strcmp(kind->text, "global") == 0);
     most = most != NULL ? most : node_get(node, "maxReplicaCount"); /* KEDA, Knative */
-    most = most != NULL ? most : node_get(node, "autoscaling.knative.dev/maxScale");
-    least = least != NULL ? least : node_get(node, "autoscaling.knative.dev/minScale");
-    bool scaled = node_get(node, "scaleTargetRef") != NULL ||
+    const struct node *knative =
+        of_knative(node, "minScale", "min-scale"); /* beside its containers */
+    most = most != NULL ? most : of_knative(node, "maxScale", "max-scale");
+    least = least != NULL ? least : knative;
+    bool loops = manifest_has_key(node, "*@(docker|podman)_container") && /* of Ansible */
+                 manifest_has_key(node, "@(loop|with_*)");
+    bool scaled = node_get(node, "scaleTargetRef") != NULL || loops ||
+                  (knative != NULL && knative->text != NULL && atoi(knative->text) > 1) ||
                   (most != NULL && most->text != NULL &&
                    (least == NULL || least->text == NULL || strcmp(least->text, most->text) != 0));
     replicas = replicas != NULL ? replicas : least; /* KServe */
@@ -325,8 +339,9 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     }
     if ((scaled || daemon) && !server_text_overrides(visitor.said, "replicas")) {
         error_set(why, node->file, visitor.before + (replicas != NULL ? replicas : node)->line,
-                  scaled ? "an autoscaler decides how many copies run"
-                         : "a copy runs on each node");
+                  loops    ? "a loop starts several copies"
+                  : scaled ? "an autoscaler decides how many copies run"
+                           : "a copy runs on each node");
         return error_expect(why, "--set replicas=N, the number of them");
     }
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {

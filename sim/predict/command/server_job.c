@@ -402,6 +402,18 @@ static void state_variables(struct server_text *said)
     free(shell_expanded(said, sets));
 }
 
+/* "docker compose up --scale vllm=3", "kubectl scale deployment vllm --replicas=3" */
+static bool makes_copies(const char *line)
+{
+    const char *compose = strstr(line, "compose "), *kubectl = strstr(line, "kubectl ");
+    const char *at = compose != NULL   ? strstr(compose, " --scale ")
+                     : kubectl != NULL ? strstr(kubectl, " scale ")
+                                       : NULL;
+    at = at != NULL && compose == NULL ? strstr(at, "--replicas") : at;
+    at = at != NULL && !shell_is_comment(line) ? strpbrk(at + strlen(" --scale "), "= ") : NULL;
+    return at != NULL && (at[1] == '$' || atoi(at + 1) > 1);
+}
+
 void server_job_read_line(struct server_text *said, const char *line)
 {
     static const char *const arrays[] = {"#SBATCH*--array*", "#SBATCH* -a [0-9]*",
@@ -424,6 +436,10 @@ void server_job_read_line(struct server_text *said, const char *line)
     }
     if (array && !server_text_overrides(said, "replicas")) {
         error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
+                     "--set replicas=N, the number of them");
+    }
+    if (makes_copies(line) && !server_text_overrides(said, "replicas")) {
+        error_expect(server_text_refuse(said, "it may start several copies of the server"),
                      "--set replicas=N, the number of them");
     }
     bool beside = gpu_users_find(said, line);
