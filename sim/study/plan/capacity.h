@@ -30,8 +30,8 @@ bool capacity_has_sessions(const struct scenario *scenario);
 /* Near its capacity a server may hold a load for thousands of requests, and break down for good once chance
  * lets a queue form or fills its cache. So what is told of a load, that it holds or misses, is asked in
  * several draws of its requests, as `simulate` runs them: with the scenario's seed and the next ones. An
- * answer has to hold in all of them. A miss that is no near one, and no queue that grows, is told of one
- * draw. */
+ * answer has to hold in all of them. A limit missed by more than half of it, without a queue that grows, is
+ * told of one draw. */
 enum { CAPACITY_DRAWS = 3 };
 
 struct capacity_draws {

@@ -37,7 +37,8 @@ static const struct {
     {"its own misses by little", {51, 49, 49}, 3, 1, 0, "7"},
     {"two let their queue grow", {49, 0, 0}, 3, 2, 1, "8, 9"},
     {"all let it grow", {0, 0, 0}, 3, 3, 0, NULL},
-    {"a miss by a fifth is one in any draw", {60, 49, 49}, 1, 1, 0, NULL},
+    {"a miss by a fifth is asked in all", {60, 49, 49}, 3, 1, 0, "7"},
+    {"a miss by more than half is one in any draw", {76, 49, 49}, 1, 1, 0, NULL},
 };
 
 static void a_load_is_asked_until_its_draws_tell(void **state)
