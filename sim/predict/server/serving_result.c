@@ -201,7 +201,8 @@ void serving_write_requests(const struct point *point, const struct serving_memo
     }
     note_requests(point, requests, result);
     /* Lengths that a stream draws beyond what its model knows are the question's matter, not the servers'. */
-    bool counts = !is_stream || point->workload.request_tokens > 0;
+    uint64_t stated = point->workload.request_tokens;
+    bool counts = !is_stream || (stated > 0 && stated != point->setup.model.trained_context);
     result_integer(result, COLUMN(requests_left_out), counts ? (int64_t)refused : 0);
     if (refused > 0) {
         result_note(result, note_make(NOTE_refused, note_whole(refused),
