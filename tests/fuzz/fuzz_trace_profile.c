@@ -1,36 +1,16 @@
 /* Fuzzes trace profiles: bytes are refused with a reason, or give a profile that is the same when
  * it is written and read back, and from which frames are generated that obey the format. */
 #include "trace/generate/generate.h"
+#include "unit/fixture/profile_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Read a profile from a text. */
-static bool parse_profile(const char *text, size_t size, struct trace_profile *out,
-                          struct error *why)
-{
-    struct node *root = node_parse(text, size, "test", why);
-    bool ok = trace_profile_read(root, out, why);
-    node_destroy(root);
-    return ok;
-}
 
 static void require(bool holds)
 {
     if (!holds) {
         abort();
     }
-}
-
-static char *write_text(const struct trace_profile *profile)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    require(memory != NULL);
-    trace_profile_write(profile, false, memory);
-    require(fclose(memory) == 0);
-    return text;
 }
 
 static void generate(const struct trace_profile *profile)
@@ -71,9 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(why.found[0] != '\0');
         return 0;
     }
-    char *text = write_text(&profile);
+    char *text = profile_text(&profile);
     require(parse_profile(text, strlen(text), &again, &why));
-    char *written = write_text(&again);
+    char *written = profile_text(&again);
     require(strcmp(text, written) == 0);
     generate(&profile);
     free(text);

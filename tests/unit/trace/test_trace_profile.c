@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "unit/fixture/make_profile.h"
+#include "unit/fixture/profile_text.h"
 
 #include <string.h>
 
@@ -17,27 +18,6 @@
 #define FACTS                                                                                      \
     "trace_profile: 1\nsource: \"a \\\"test\\\" \\\\\"\nbasis: \"measured\"\nmodel: \"m\"\n"       \
     "layers: 1\nkv_heads: 1\nquery_heads: 2\nhead_dim: 64\ncontext: 2048\nsinks: 4\nrecent: 64\nfirst_octave: 6\n"
-
-/* Read a profile from a text. */
-static bool parse_profile(const char *text, size_t size, struct trace_profile *out,
-                          struct error *why)
-{
-    struct node *root = node_parse(text, size, "test", why);
-    bool ok = trace_profile_read(root, out, why);
-    node_destroy(root);
-    return ok;
-}
-
-static char *write_text(const struct trace_profile *profile)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    assert_non_null(memory);
-    trace_profile_write(profile, false, memory);
-    assert_int_equal(fclose(memory), 0);
-    return text;
-}
 
 static void what_is_read_is_written_the_same(void **state)
 {
@@ -52,7 +32,7 @@ static void what_is_read_is_written_the_same(void **state)
     assert_true(profile.heads[0].score[6] == 0.5 && profile.heads[0].born == 0.3);
     assert_true(profile.locality.near[1] == 0.25 && profile.locality.alike == 0.75);
     assert_string_equal(profile.source, "a \"test\" \\");
-    char *written = write_text(&profile);
+    char *written = profile_text(&profile);
     assert_string_equal(written, text);
     free(written);
     trace_profile_release(&profile);
@@ -67,7 +47,7 @@ static void text_of_any_characters_comes_back(void **state)
     struct trace_profile profile = make_profile(&head, 1, 1), again;
     struct error why;
     memcpy(profile.model, name, sizeof name);
-    char *text = write_text(&profile);
+    char *text = profile_text(&profile);
     assert_non_null(strstr(text, "\"\\u0001\\u000d\\u007f \\u0085\\u00e9\\u2028\\U0001f600 \"\n"));
     make_check(parse_profile(text, strlen(text), &again, &why), &why);
     assert_string_equal(again.model, name);
