@@ -4,12 +4,12 @@
 #   tests/cli/run.sh [NAME...]            all without names; prints TAP
 #   UPDATE=1 tests/cli/run.sh [NAME...]   rewrite the expected files; review the diff
 #
-# tests/cli/NAME.case is a bash script and, below the lines "=== stdout" and "=== stderr", what it prints on these two
-# (nothing, if there is no such line). It runs in a fresh folder that holds copies of what is in the folder
-# tests/cli/NAME, if there is one, for half an hour at most, with the program on PATH, its file in $PROGRAM,
-# the repository in $SOURCE, and a cache of replays that is empty before the first case of its family.
-# It must end with 0: a command that should fail is followed by `|| echo "=> $?"`, so that no
-# error in the midst of a case hides its other commands.
+# tests/cli/NAME.case is a bash script and, below the lines "=== stdout" and "=== stderr", what it prints on
+# these two (nothing, if there is no such line). It runs in a fresh folder that holds copies of what is in the
+# folder tests/cli/NAME, if there is one, for half an hour at most, with the program on PATH, its file in
+# $PROGRAM, the repository in $SOURCE, and a cache of replays that is empty before the first case of its
+# family. It must end with 0: a command that should fail is followed by `|| echo "=> $?"`, so that no error in
+# the midst of a case hides its other commands.
 #
 # Cases may be one level deeper: 'plan/targets' is one, and 'plan' then names all of tests/cli/plan.
 #

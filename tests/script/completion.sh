@@ -1,5 +1,6 @@
 #!/bin/bash
-# In zsh and fish the script that the program prints offers the same words as in bash, which tests/cli/completion tests.
+# In zsh and fish the script that the program prints offers the same words as in bash, which
+# tests/cli/completion tests.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 program=$(realpath "${PROGRAM:-build/spillway}")

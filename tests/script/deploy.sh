@@ -1,6 +1,6 @@
 #!/bin/bash
-# What --deploy of `advise` and `plan` writes: documented flags, manifests of the right form, the same command in all
-# of them, which runs nothing else, whatever a model is called.
+# What --deploy of `advise` and `plan` writes: documented flags, manifests of the right form, the same command
+# in all of them, which runs nothing else, whatever a model is called.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Each GPU group of the harness, alone, on the emulated GPU (tests/kernels/emulator): it ends, releases what
-# it holds, and all its figures are in the profile. Their values mean nothing, except those of products.
-# All groups together measure what curves.def says. Groups whose kernels take most of the time, and that hold no code
-# of their own for memory, run without the sanitizers.
+# it holds, and all its figures are in the profile. Their values mean nothing, except those of products. All
+# groups together measure what curves.def says. Groups whose kernels take most of the time, and that hold no
+# code of their own for memory, run without the sanitizers.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/script/tap.bash

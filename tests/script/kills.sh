@@ -88,7 +88,8 @@ check_whole() { # NAME
             complain "$1" "another $file than that of a run that was not killed"
     done
 }
-# What was killed has left its files absent or whole. A database is checked once the program has opened it again.
+# What was killed has left its files absent or whole. A database is checked once the program has opened it
+# again.
 check_parts() { # NAME
     local file
     for file in "killed/$1"/*; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# NVML says what link and clocks a GPU had. It is started before the GPU gets busy, and a driver that lacks one of its
-# functions still says the rest. The GPU is emulated, and NVML a stand-in that is built here.
+# NVML says what link and clocks a GPU had. It is started before the GPU gets busy, and a driver that lacks
+# one of its functions still says the rest. The GPU is emulated, and NVML a stand-in that is built here.
 set -eu
 cd "$(dirname "$0")/../.."
 . tests/script/tap.bash

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The page of `spillway report` in a headless Chromium: it loads alone and without a complaint, its sliders stop at
-# computed points, and every number in it is the database's. Skipped, with a reason, where there is no Chromium; the hash
-# of the page's script is compared everywhere. UPDATE=1 writes that hash.
+# The page of `spillway report` in a headless Chromium: it loads alone and without a complaint, its sliders
+# stop at computed points, and every number in it is the database's. Skipped, with a reason, where there is no
+# Chromium; the hash of the page's script is compared everywhere. UPDATE=1 writes that hash.
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")

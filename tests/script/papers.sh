@@ -1,6 +1,7 @@
 #!/bin/bash
-# The quick part of `make papers`: scenarios/papers/figures.md shows the results of these files, README.md counts all
-# figures as that page has them, and the errors of results are of the same run. After a change that is meant to move predictions, run `make papers UPDATE=1`.
+# The quick part of `make papers`: scenarios/papers/figures.md shows the results of these files, README.md
+# counts all figures as that page has them, and the errors of results are of the same run. After a change that
+# is meant to move predictions, run `make papers UPDATE=1`.
 set -u
 cd "$(dirname "$0")/../.."
 if ! python3 -c 'import yaml' 2>/dev/null; then
@@ -42,7 +43,8 @@ for name in "${quick[@]}"; do
     report $status "the page shows what $name comes to"
 done
 
-# What the papers argue from, each a sign: of these files the orders that are quick to compute. `make papers` has all.
+# What the papers argue from, each a sign: of these files the orders that are quick to compute. `make papers`
+# has all.
 argued='FIFO, context 65536|threshold|threads|FlexGen, batch 4|copies|one query|gain of|gain over [Fa]|first token|busy'
 python3 -B -m spillway.papers "${orders[@]}" --orders "$argued" >"$scratch/orders" 2>&1
 status=$?

@@ -1,13 +1,13 @@
 #!/bin/bash
 # Each picture of plots/examples is what its command draws today.
 #
-# NAME.rows holds what gnuplot was given for NAME.svg. Rows do not depend on gnuplot's version, so the command must give
-# the same again. The picture is drawn again from its rows, and compared where gnuplot is of the version that the picture
-# names. UPDATE=1 rewrites both.
+# NAME.rows holds what gnuplot was given for NAME.svg. Rows do not depend on gnuplot's version, so the command
+# must give the same again. The picture is drawn again from its rows, and compared where gnuplot is of the
+# version that the picture names. UPDATE=1 rewrites both.
 #
-# Two commands need files from elsewhere, or minutes. Only their pictures are compared, with rows that were kept;
-# ELSEWHERE=FOLDER runs them, too: conversation_trace.jsonl is Mooncake's (FAST25-release/traces), and requests.jsonl that
-# of LLMServingSim for an RTX 4090 (bench/examples).
+# Two commands need files from elsewhere, or minutes. Only their pictures are compared, with rows that were
+# kept; ELSEWHERE=FOLDER runs them, too: conversation_trace.jsonl is Mooncake's (FAST25-release/traces), and
+# requests.jsonl that of LLMServingSim for an RTX 4090 (bench/examples).
 set -eu
 cd "$(dirname "$0")/../.."
 program=$(realpath -m "${PROGRAM:-build/spillway}")
@@ -19,7 +19,8 @@ export SPILLWAY_DATA=$PWD
 elsewhere=${ELSEWHERE:+$(realpath "$ELSEWHERE")}
 examples=$PWD/plots/examples
 
-# A gnuplot that keeps its rows, without names that have the program in them: `gnuplot -c SCRIPT ROWS PICTURE FORMAT FOLDER`.
+# A gnuplot that keeps its rows, without names that have the program in them: `gnuplot -c SCRIPT ROWS PICTURE
+# FORMAT FOLDER`.
 gnuplot=$(command -v gnuplot)
 mkdir "$scratch/bin"
 printf '#!/bin/sh\nsed "s/\\t[0-9a-f]\\{16\\}\\t/\\tRUN\\t/" "$3" >"%s/rows"\nexec "%s" "$@"\n' "$scratch" "$gnuplot" >"$scratch/bin/gnuplot"

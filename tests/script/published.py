@@ -116,7 +116,8 @@ def a_run_of_a_rank_may_have_a_rival_of_its_own():
 
 
 def a_rank_of_ratios_puts_the_largest_first_unless_the_row_says_least():
-    # A layer of 2000 tokens takes 116/108 of one of 1000, of 4000 tokens 132/108; beside 3000, 116/124 and 132/124.
+    # A layer of 2000 tokens takes 116/108 of one of 1000, of 4000 tokens 132/108; beside 3000, 116/124 and
+    # 132/124.
     larger, smaller = "{context: 4000}", "{context: 2000}"
     verdicts = [judge.verdict for judge in judged(
         f"take: layer_us, against: {{context: 1000}}, rank: [{larger}, {smaller}]",

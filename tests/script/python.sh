@@ -1,5 +1,6 @@
 #!/bin/bash
-# The Python module: its examples work unchanged, it returns what the program prints, and says what the program says.
+# The Python module: its examples work unchanged, it returns what the program prints, and says what the
+# program says.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v python3 >/dev/null; then

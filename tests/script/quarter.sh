@@ -1,12 +1,12 @@
 #!/bin/bash
-# A quarter of an hour on a GPU (tools/quarter.sh), rehearsed as it would be called, with an emulated one: one file, in a
-# folder that cannot be written to, without nvidia-smi. What goes wrong costs no more than its own time, and the profile
-# that is left loads and says what is absent.
+# A quarter of an hour on a GPU (tools/quarter.sh), rehearsed as it would be called, with an emulated one: one
+# file, in a folder that cannot be written to, without nvidia-smi. What goes wrong costs no more than its own
+# time, and the profile that is left loads and says what is absent.
 #
-# What this proves: the steps, their budgets, which groups are ended by them and which are not, the files. The emulator's
-# clock runs while its GPU works, and flies while a process hangs; a host that computes costs no time. So nothing here
-# says how long a GPU takes to start, or whether a group's budget is enough for it. The script's own clock is the
-# machine's, at a pace at which no load of the machine matters.
+# What this proves: the steps, their budgets, which groups are ended by them and which are not, the files. The
+# emulator's clock runs while its GPU works, and flies while a process hangs; a host that computes costs no
+# time. So nothing here says how long a GPU takes to start, or whether a group's budget is enough for it. The
+# script's own clock is the machine's, at a pace at which no load of the machine matters.
 set -u
 cd "$(dirname "$0")/../.." || exit
 . tests/script/tap.bash
@@ -105,8 +105,8 @@ is_cut_off() {
     wait $! 2>/dev/null
     simulates "$out/profile.yaml.part" && simulates "$KEPT/profile.yaml" && grep -q '^  not_measured: "gpu ' "$KEPT/profile.yaml"
 }
-# After that: OUT is empty again, the miniatures hang, every kernel takes three times as long, and the groups that
-# compute longest end at once. All the rest is measured.
+# After that: OUT is empty again, the miniatures hang, every kernel takes three times as long, and the groups
+# that compute longest end at once. All the rest is measured.
 goes_on() {
     local longest='attention gpu-memory host-policy launch link-beside products'
     rm -rf "$out"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The pages become a site: every link and anchor leads somewhere, the search knows each page, llms.txt lists it. Skipped,
-# with a reason, where there is no mkdocs.
+# The pages become a site: every link and anchor leads somewhere, the search knows each page, llms.txt lists
+# it. Skipped, with a reason, where there is no mkdocs.
 set -eu
 cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)

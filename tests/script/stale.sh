@@ -1,6 +1,6 @@
 #!/bin/bash
-# No result outlives the code that computed it: a program with one changed constant computes anew beside what an older
-# program stored, and shows only its own; the same sources give the same names.
+# No result outlives the code that computed it: a program with one changed constant computes anew beside what
+# an older program stored, and shows only its own; the same sources give the same names.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/script/tap.bash

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tables fit the terminal, as wide as it says or as $COLUMNS does; where the output is no terminal they look at neither.
-# A terminal obeys nothing that a file or a name says.
+# Tables fit the terminal, as wide as it says or as $COLUMNS does; where the output is no terminal they look
+# at neither. A terminal obeys nothing that a file or a name says.
 set -u
 cd "$(dirname "$0")/../.."
 source tests/script/tap.bash

@@ -1,14 +1,14 @@
 #!/bin/bash
-# A profile is measured here, used by a simulation, and validated against miniatures that run here. The clock is
-# that of the emulator, which depends on no machine and no load: speeds mean nothing, and are not checked.
+# A profile is measured here, used by a simulation, and validated against miniatures that run here. The clock
+# is that of the emulator, which depends on no machine and no load: speeds mean nothing, and are not checked.
 set -u
 cd "$(dirname "$0")/../.."
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 number=0
 
-# The program beside the emulated harness. Mechanisms are sampled once: no claim made here depends on the number of
-# samples.
+# The program beside the emulated harness. Mechanisms are sampled once: no claim made here depends on the
+# number of samples.
 mkdir "$scratch/bin"
 cp "$(realpath "${PROGRAM:-build/spillway}")" "$scratch/bin/spillway"
 harness=$(realpath "${EMULATED:-build/release/spillway-calibrate-emulated}")

@@ -1,6 +1,7 @@
 #!/bin/bash
-# What `make bundle` packs needs nothing but the C library and the repository's data: in a folder with these alone
-# (chroot) its programs simulate, find no GPU, and say so. Building the CUDA part takes minutes of CPU, so it is packed here only if it is up to date.
+# What `make bundle` packs needs nothing but the C library and the repository's data: in a folder with these
+# alone (chroot) its programs simulate, find no GPU, and say so. Building the CUDA part takes minutes of CPU,
+# so it is packed here only if it is up to date.
 set -u
 cd "$(dirname "$0")/../../.."
 export PATH=$PATH:/usr/sbin:/sbin

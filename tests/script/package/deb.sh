@@ -1,7 +1,7 @@
 #!/bin/bash
-# The Debian package: unpacked, its program finds the data that came with it. With TEST_DEB=1 ('make test-deb', which
-# takes minutes) it is also installed in a fresh Debian of this machine's release, made from its mirror. There
-# it runs its demo for a user without a home, and is removed without a trace.
+# The Debian package: unpacked, its program finds the data that came with it. With TEST_DEB=1 ('make
+# test-deb', which takes minutes) it is also installed in a fresh Debian of this machine's release, made from
+# its mirror. There it runs its demo for a user without a home, and is removed without a trace.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 program=$(realpath -m "${PROGRAM:-build/spillway}")

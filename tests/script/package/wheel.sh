@@ -1,7 +1,8 @@
 #!/bin/bash
-# The Python wheel: its programs need the C library alone, no later one than its name says, and find the data that came
-# with them. With TEST_WHEEL=1 ('make test-wheel') it is also installed in a bare virtual environment, and in a folder
-# that has a C library and Python and nothing else (chroot); it answers there, and is removed without a trace.
+# The Python wheel: its programs need the C library alone, no later one than its name says, and find the data
+# that came with them. With TEST_WHEEL=1 ('make test-wheel') it is also installed in a bare virtual
+# environment, and in a folder that has a C library and Python and nothing else (chroot); it answers there,
+# and is removed without a trace.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 scratch=$(mktemp -d)

@@ -1,6 +1,7 @@
 #!/bin/bash
-# The wheel for aarch64, in an emulator: its program finds its data, and computes to the last digit what the one built
-# for this machine does; a policy in Python answers it. 'make wheel-aarch64' makes the wheel, and runs this.
+# The wheel for aarch64, in an emulator: its program finds its data, and computes to the last digit what the
+# one built for this machine does; a policy in Python answers it. 'make wheel-aarch64' makes the wheel, and
+# runs this.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 program=$(realpath "${PROGRAM:-build/spillway}")

@@ -88,8 +88,8 @@ static void full_pipe(int ends[2])
     assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
 }
 
-/* Of what follows within a tenth of a second, only the first is sent; a pipe that nobody reads does not block.
-   Afterwards messages stay JSON. */
+/* Of what follows within a tenth of a second, only the first is sent; a pipe that nobody reads does not
+ * block. Afterwards messages stay JSON. */
 static void with_json_a_pipe_is_sent_an_object(void **state)
 {
     (void)state;

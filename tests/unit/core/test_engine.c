@@ -16,8 +16,8 @@
 enum { MOST_JOBS = 6, MOST_AFTER = 3 };
 enum { NO = -1 }; /* no resource, no route, no task */
 
-/* The machine of all schedules: two resources, and a link of 10 units a nanosecond, crossed at weight 1 or 2, or of which 4 are withheld, or 4 taken at the
- * cap. */
+/* The machine of all schedules: two resources, and a link of 10 units a nanosecond, crossed at weight 1 or 2,
+ * or of which 4 are withheld, or 4 taken at the cap. */
 enum { ONE, OTHER };
 enum { LINK, LINK_TWICE, HOLD, SHARE };
 

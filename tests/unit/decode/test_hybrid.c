@@ -188,8 +188,8 @@ static int64_t pool_ns(const char *const *overrides)
     return pool_ns_of(WINDOW, overrides);
 }
 
-/* 4 threads, woken in 2500 each, at 2 B/ns: 8 pairs are two a thread, 80000 B each. Where heads differ, all of a task
- * wait for the longest; with all heads in one task, too. */
+/* 4 threads, woken in 2500 each, at 2 B/ns: 8 pairs are two a thread, 80000 B each. Where heads differ, all
+ * of a task wait for the longest; with all heads in one task, too. */
 static void pool_takes_as_long_as_its_longest_task(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Keys that stay in HBM while values lie on the host: memory and steps worked out by hand, for the model and the
- * machine of tiny.h. A token of a KV head is 100 B of key and 100 B of value. */
+/* Keys that stay in HBM while values lie on the host: memory and steps worked out by hand, for the model and
+ * the machine of tiny.h. A token of a KV head is 100 B of key and 100 B of value. */
 #include "unit/fixture/expected_times.h"
 
 #include "decode/cost/cost.h"
@@ -86,8 +86,8 @@ static void keys_are_made_while_values_cross(void **state)
           OVERRIDES("trace=assumed:hit=60%", "hardware.gpu.sms=100000"), &expected);
 }
 
-/* Keys of 4 bits, whose values are loaded whole a layer ahead: 4000 * 100 B cross, and 4000 * (25 + 100) B are
- * read and written, at 90 to 100 B/ns. */
+/* Keys of 4 bits, whose values are loaded whole a layer ahead: 4000 * 100 B cross, and 4000 * (25 + 100) B
+ * are read and written, at 90 to 100 B/ns. */
 static void keys_of_few_bits_are_unpacked(void **state)
 {
     (void)state;

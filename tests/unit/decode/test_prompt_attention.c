@@ -61,8 +61,8 @@ static void many_blocks_take_their_flops(void **state)
     check(slow, &work, 10 + 171.79869184 + 33.554432 + 20.48);
 }
 
-/* Each of 10 SMs computes 128 rows for 128 tokens, 8.4 MFLOP, in 1.68 us, and waits 1 us more. A block waits 7.8 ns for
- * each token. */
+/* Each of 10 SMs computes 128 rows for 128 tokens, 8.4 MFLOP, in 1.68 us, and waits 1 us more. A block waits
+ * 7.8 ns for each token. */
 static void a_kernel_waits_for_its_tiles(void **state)
 {
     (void)state;

@@ -133,8 +133,8 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
            (int64_t)(answers * answer_bytes(&setup->model));
 }
 
-/* New KV leaves at each step; of a window that is full a block now and then, and queries where the CPU attends, or hidden
- * states where it multiplies. */
+/* New KV leaves at each step; of a window that is full a block now and then, and queries where the CPU
+ * attends, or hidden states where it multiplies. */
 static bool writes_back(const struct course *course, uint32_t step)
 {
     bool turn = (step + 1) % course->setup->mechanisms->granularity == 0, moves = false;

@@ -665,8 +665,8 @@ static void heads_without_a_table_are_drawn_from_those(void **state)
     }
 }
 
-/* In a group of five, the most important one is as important as the KV head; single heads of Llama-2-7B have a
- * mean of .42, and four in ten are below .05. */
+/* In a group of five, the most important one is as important as the KV head; single heads of Llama-2-7B have
+ * a mean of .42, and four in ten are below .05. */
 static void query_heads_are_drawn_below_their_kv_head(void **state)
 {
     (void)state;

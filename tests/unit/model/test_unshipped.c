@@ -1,6 +1,6 @@
-/* Public configs of models that do not ship. A line of unshipped.jsonl has the repository's name on Hugging Face,
- * the keys of its config.json that say sizes, and either the published parameters and the KV bytes of a token
- * in bf16, worked by hand, or a word of the message that refuses it. */
+/* Public configs of models that do not ship. A line of unshipped.jsonl has the repository's name on Hugging
+ * Face, the keys of its config.json that say sizes, and either the published parameters and the KV bytes of a
+ * token in bf16, worked by hand, or a word of the message that refuses it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

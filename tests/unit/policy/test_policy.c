@@ -363,8 +363,8 @@ static const struct query_case query_cases[] = {
 };
 /* clang-format on */
 
-/* Equation 10 by hand: s 1, .5, .25 and sim .6, .923, .28 give 1.75 / (1.6667 + .5417 + .8929) = .5643. Equations 7
- * to 9 take the KV head's importance: of .9 they ask for .248 at eta .8, of 1 for eta itself. */
+/* Equation 10 by hand: s 1, .5, .25 and sim .6, .923, .28 give 1.75 / (1.6667 + .5417 + .8929) = .5643.
+ * Equations 7 to 9 take the KV head's importance: of .9 they ask for .248 at eta .8, of 1 for eta itself. */
 static void the_aggregate_weighs_query_heads_and_the_threshold_the_kv_head(void **state)
 {
     (void)state;

@@ -90,8 +90,8 @@ static struct result answer_with(const char *system, const char *trace)
     return result;
 }
 
-/* Each family is the run that its recording alone gives, of the draws of heads the one with its number; the answer
- * is one of them. */
+/* Each family is the run that its recording alone gives, of the draws of heads the one with its number; the
+ * answer is one of them. */
 static void an_ensemble_is_a_run_with_each_recording(void **state)
 {
     (void)state;

@@ -353,8 +353,8 @@ static void a_queue_is_one_servers(void **state)
     assert_false(grows(all, 200, all[199].arrived_ns));
 }
 
-/* Three sessions: the first, of 3 turns, began before 0, and 2 are to come; of the others, of 3 turns each, one
- * begins at 10 and one at 50. */
+/* Three sessions: the first, of 3 turns, began before 0, and 2 are to come; of the others, of 3 turns each,
+ * one begins at 10 and one at 50. */
 static void turns_are_left_of_sessions_that_began(void **state)
 {
     static struct request turns[] = {

@@ -103,9 +103,9 @@ static void the_second_runner_skips_the_sampler(void **state)
     check(OVERRIDES(SERVER, WARM, "engine=vllm-0.29"), "CUDA graphs", 0.615 * 1024 * 1048576);
 }
 
-/* gpt-oss-120b: 36 layers of 128 experts, three matrices of 2880 x 2880 values each, 17 bytes for 32. Marlin takes them
- * as 2944 x 3072, FlashInfer as 3072 x 3072, Triton as they are. vLLM 0.10.1 logged 65.97 GiB of weights with Marlin,
- * of which the checkpoint has 60.77 (openai/gpt-oss-120b). */
+/* gpt-oss-120b: 36 layers of 128 experts, three matrices of 2880 x 2880 values each, 17 bytes for 32. Marlin
+ * takes them as 2944 x 3072, FlashInfer as 3072 x 3072, Triton as they are. vLLM 0.10.1 logged 65.97 GiB of
+ * weights with Marlin, of which the checkpoint has 60.77 (openai/gpt-oss-120b). */
 static void experts_are_padded_to_what_their_kernel_takes(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void experts_are_padded_to_what_their_kernel_takes(void **state)
           each * (1536. * 3072 - 1440 * 2880));
 }
 
-/* Two H100 exchange messages of up to 64 MiB, eight of 1 MiB; a step of 2048 tokens has 16 MiB. Buffers, flags and
- * the other three buffers take a piece of 512 MiB each. vLLM 0.22 allocates as it needs. */
+/* Two H100 exchange messages of up to 64 MiB, eight of 1 MiB; a step of 2048 tokens has 16 MiB. Buffers,
+ * flags and the other three buffers take a piece of 512 MiB each. vLLM 0.22 allocates as it needs. */
 static void a_fused_all_reduce_has_a_workspace(void **state)
 {
     (void)state;

@@ -57,7 +57,8 @@ static const struct {
      "INFO 01-30 03:19:14 kv_cache_utils.py:398] Maximum concurrency for 2048 tokens per request: 10.79x\n",
      "model=neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8 system=vllm request_tokens=2048 "
      "hbm_usable=0.98 kv_pool_blocks=1381 loaded=67.7229GiB"},
-    /* The length that the log says last is the one that is served; level 0 of the second scheduler has no graphs. */
+    /* The length that the log says last is the one that is served; level 0 of the second scheduler has no
+     * graphs. */
     {"vllm-project/vllm, v1/core/kv_cache_utils.py (Auto-fit)", "log",
      "(EngineCore pid=20) INFO 03-02 11:00:39 [core.py:93] Initializing a V1 LLM engine (v0.9.2) with config: "
      "model='Qwen/Qwen3-8B', max_seq_len=40960, tensor_parallel_size=1, enforce_eager=False, "
@@ -159,7 +160,8 @@ static const struct {
      "'google/gemma-4-31B-it', 'chat_template': 'examples/tool_chat_template_gemma4.jinja', "
      "'model': 'google/gemma-4-31B-it'}\n",
      "model=google/gemma-4-31B-it system=vllm engine=vllm-0.19"},
-    /* Forms that documentation shows: an image of one's own, in stages; and a command that x-... keeps for services. */
+    /* Forms that documentation shows: an image of one's own, in stages; and a command that x-... keeps for
+     * services. */
     {"docs.docker.com, ENTRYPOINT and CMD in lists", "Dockerfile",
      "FROM python:3.12 AS build\nCMD [\"python\"]\n\nFROM vllm/vllm-openai:v0.20.0\nENV VLLM_USE_V1=1\n"
      "ENTRYPOINT [\"vllm\", \"serve\"]\nCMD [\"Qwen/Qwen3-8B\", \\\n     \"--max-model-len\", \"8192\"]\n",
@@ -315,8 +317,8 @@ static const struct {
      "max_model_len=4096, enforce_eager=True)\n",
      "x.py:1: options of a server without its command\n"
      "  expected: 'vllm serve MODEL', or what else starts it, and the options as it has them"},
-    /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
-     * between them does not leave. */
+    /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables
+     * the stage between them does not leave. */
     {"docs.docker.com, fragments", "compose.yaml",
      "services:\n  one: &one\n    image: vllm/vllm-openai:v0.20.0\n    command: [--model, m]\n    env_file: .env\n"
      "  two:\n    <<: *one\n    ports: [\"8001:8000\"]\n",
@@ -983,7 +985,8 @@ static void what_changes_memory_or_time_is_not_overlooked(void **state)
     }
 }
 
-/* Pools that threads state twice: in bytes of a GPU, which are rounded to `digit`, and in tokens or requests. */
+/* Pools that threads state twice: in bytes of a GPU, which are rounded to `digit`, and in tokens or
+ * requests. */
 static const struct {
     const char *thread, *model;
     enum dtype kv;

@@ -1,5 +1,5 @@
-/* Every option that vLLM, SGLang and TensorRT-LLM have (server_options.txt beside this file) is read, changes nothing for a reason that
- * is told, or is refused; and no value of one that is not read is repeated. */
+/* Every option that vLLM, SGLang and TensorRT-LLM have (server_options.txt beside this file) is read, changes
+ * nothing for a reason that is told, or is refused; and no value of one that is not read is repeated. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -881,7 +881,8 @@ static void long_texts_are_read_whole(void **state)
     assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
 }
 
-/* Texts of some megabytes, such as a line that is full of settings or a list that was wrapped, take no minutes. */
+/* Texts of some megabytes, such as a line that is full of settings or a list that was wrapped, take no
+ * minutes. */
 static void long_lines_are_read_once(void **state)
 {
     (void)state;

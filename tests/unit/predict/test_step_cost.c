@@ -247,8 +247,9 @@ static double launched_ns(const char *engine, int compile, bool prompt, const ch
     return ns;
 }
 
-/* 32 layers of 11 kernels at 100 us, and Python for 6.4 times as long, are 225 ms, more than a short step takes.
- * SGLang launches prompts so, vLLM every step if it is eager. The CPU schedules for 1.5 ms and 13.7 us beside. */
+/* 32 layers of 11 kernels at 100 us, and Python for 6.4 times as long, are 225 ms, more than a short step
+ * takes. SGLang launches prompts so, vLLM every step if it is eager. The CPU schedules for 1.5 ms and 13.7 us
+ * beside. */
 static void steps_without_graphs_wait_for_launches(void **state)
 {
     (void)state;

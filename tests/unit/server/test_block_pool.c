@@ -122,8 +122,8 @@ static void a_row_ends_where_another_prompt_differs(void **state)
     block_numbers_release(&numbers);
 }
 
-/* The first of two requests has ended: the second one gets all of its numbers, though no memory is left to note
- * them. */
+/* The first of two requests has ended: the second one gets all of its numbers, though no memory is left to
+ * note them. */
 static void no_number_is_forgotten_when_memory_runs_out(void **state)
 {
     (void)state;

@@ -151,7 +151,8 @@ static void clients_send_to_any_server(void **state)
     check(&run, 3, 1, 20, 20, 40);
 }
 
-/* One client sends the two requests that warm the servers; once it has sent the second, the other two begin. */
+/* One client sends the two requests that warm the servers; once it has sent the second, the other two
+ * begin. */
 static void fewer_clients_warm_the_servers(void **state)
 {
     (void)state;
@@ -222,8 +223,8 @@ static void what_never_fits_is_answered_at_once(void **state)
     check(&run, 1, 0, 0, 0, 10);
 }
 
-/* A storm: preemptions, a host tier, an API process or none, and every routing. All requests end, no earlier than they can,
- * and a second run is the same. Conservation laws are checked. */
+/* A storm: preemptions, a host tier, an API process or none, and every routing. All requests end, no earlier
+ * than they can, and a second run is the same. Conservation laws are checked. */
 static void storm(int routing, bool clients, uint64_t seed)
 {
     static struct run run, again;

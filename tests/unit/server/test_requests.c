@@ -494,7 +494,8 @@ static void a_delay_makes_a_line_the_next_turn(void **state)
     requests_release(&requests);
 }
 
-/* Session a has no answer to its second turn, b none to its first: neither becomes a turn of another session. */
+/* Session a has no answer to its second turn, b none to its first: neither becomes a turn of another
+ * session. */
 static void turns_follow_those_that_have_an_answer(void **state)
 {
     (void)state;

@@ -292,9 +292,9 @@ static void what_is_saved_takes_its_time(void **state)
     }
 }
 
-/* A ends at 10 ms, and its 2 blocks are on the host at 11.256. B came at 5 and needs 3 blocks of 4; C has the last
- * one, and decodes. B waits until A's are free, for C's step that ends at 20; or it gets them at 10 and the step
- * waits, which C feels. */
+/* A ends at 10 ms, and its 2 blocks are on the host at 11.256. B came at 5 and needs 3 blocks of 4; C has the
+ * last one, and decodes. B waits until A's are free, for C's step that ends at 20; or it gets them at 10 and
+ * the step waits, which C feels. */
 static void a_step_waits_for_room_that_is_being_saved(void **state)
 {
     (void)state;
@@ -322,8 +322,8 @@ static void a_step_waits_for_room_that_is_being_saved(void **state)
     }
 }
 
-/* A look-up takes 1 ms, and 0.01 for each of 300 tokens. The first step has two; B has no room beside A, and is looked
- * up in each of A's other two steps and in its own, or never again. */
+/* A look-up takes 1 ms, and 0.01 for each of 300 tokens. The first step has two; B has no room beside A, and
+ * is looked up in each of A's other two steps and in its own, or never again. */
 static void who_waits_is_looked_up_again(void **state)
 {
     (void)state;

@@ -60,8 +60,9 @@ static void limits_follow_from_the_gpu(void **state)
     }
 }
 
-/* Eight ranks of 143 771 MiB: 512 + 8192 · 1.5 + 512 · 2 + 1024 + 512 · 8 · (3 + 1.5) = 33 280, so 76.9 %; with graphs
- * of 64 sequences 15 488, so 89.2 %. Two stages of four GPUs: 512 + 8192 · 1.5 + 512 · 2 + 1024 = 14 848. */
+/* Eight ranks of 143 771 MiB: 512 + 8192 · 1.5 + 512 · 2 + 1024 + 512 · 8 · (3 + 1.5) = 33 280, so 76.9 %;
+ * with graphs of 64 sequences 15 488, so 89.2 %. Two stages of four GPUs: 512 + 8192 · 1.5 + 512 · 2 + 1024 =
+ * 14 848. */
 static void sglang_reserves_for_ranks_and_stages(void **state)
 {
     (void)state;

@@ -170,8 +170,8 @@ static void whole_prompts_wait_for_a_step_with_room(void **state)
     }
 }
 
-/* B has 6 tokens, more than any step: 3 of them are computed beside A's token at 10, the others at 20, instead
- * of none until A has ended. */
+/* B has 6 tokens, more than any step: 3 of them are computed beside A's token at 10, the others at 20,
+ * instead of none until A has ended. */
 static void a_prompt_longer_than_a_step_is_divided(void **state)
 {
     (void)state;
@@ -313,8 +313,8 @@ static void nothing_is_lost_on_the_way(void **state)
     assert_true(preemptions > 0);
 }
 
-/* All overlap steps; only SGLang keeps prompts apart, and only TensorRT-LLM keeps them whole. A server whose engine is not
- * stated has no way to go. */
+/* All overlap steps; only SGLang keeps prompts apart, and only TensorRT-LLM keeps them whole. A server whose
+ * engine is not stated has no way to go. */
 static void engines_differ_in_the_order_of_prompts(void **state)
 {
     (void)state;

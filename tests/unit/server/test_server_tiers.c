@@ -122,10 +122,10 @@ static void loads_from_two_tiers_share_the_link(void **state)
     stop_course(&course);
 }
 
-/* Layer by layer: what the host has is loaded under the step; for what the disk has its request waits, and others
- * run meanwhile. The second A finds 2 blocks on the host: each of 2 layers takes half of 1.256 ms, so a step of 10
- * ends 0.628 later. After B and C, which take its place there, the third comes from the disk, in 3 + 0.512, and then
- * computes; D, which comes just after it, runs first. */
+/* Layer by layer: what the host has is loaded under the step; for what the disk has its request waits, and
+ * others run meanwhile. The second A finds 2 blocks on the host: each of 2 layers takes half of 1.256 ms, so
+ * a step of 10 ends 0.628 later. After B and C, which take its place there, the third comes from the disk, in
+ * 3 + 0.512, and then computes; D, which comes just after it, runs first. */
 static void only_the_host_is_loaded_under_a_step(void **state)
 {
     (void)state;

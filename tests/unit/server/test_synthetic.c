@@ -341,8 +341,8 @@ static void a_name_without_its_number_is_endless(void **state)
     }
 }
 
-/* A server's length is one of the text: no seed draws a longer request, nor cuts more than one session in some
- * thousands, and its means are those of many requests. */
+/* A server's length is one of the text: no seed draws a longer request, nor cuts more than one session in
+ * some thousands, and its means are those of many requests. */
 static void no_seed_draws_more_than_the_text_says(void **state)
 {
     static const struct {

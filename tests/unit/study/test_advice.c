@@ -239,9 +239,10 @@ static void the_answer_alone_is_run_whole(void **state)
     release(&asked);
 }
 
-/* Two capacities that differ are too close to call where the interval of a short run's reaches the other's: it
- * ends at a load that is missed by more than a short run is off; without one, a tenth beyond what was missed. Of
- * two that are too close the simplest wins; and the load that is told to miss is the nearest that surely does. */
+/* Two capacities that differ are too close to call where the interval of a short run's reaches the other's:
+ * it ends at a load that is missed by more than a short run is off; without one, a tenth beyond what was
+ * missed. Of two that are too close the simplest wins; and the load that is told to miss is the nearest that
+ * surely does. */
 static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;

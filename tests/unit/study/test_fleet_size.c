@@ -66,8 +66,8 @@ static void release(struct asked *asked)
     scenario_release(&asked->scenario);
 }
 
-/* One server missed a limit with its share of as many as cost no more, or costs more; the answer held whole, and one
- * server fewer did not. */
+/* One server missed a limit with its share of as many as cost no more, or costs more; the answer held whole,
+ * and one server fewer did not. */
 static void every_form_is_decided_by_its_own_runs(void **state)
 {
     struct asked asked;
@@ -191,8 +191,8 @@ static void a_router_by_prefixes_is_tried(void **state)
     release(&asked);
 }
 
-/* A prompt takes an A40 alone longer than the limit: that is found out before many servers are tried, and an H100
- * meets it. */
+/* A prompt takes an A40 alone longer than the limit: that is found out before many servers are tried, and an
+ * H100 meets it. */
 static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state)
 {
     const char *const texts[] = {"model=llama-3.1-8b",
@@ -243,8 +243,8 @@ static void servers_that_nearly_hold_are_asked_at_length(void **state)
     release(&asked);
 }
 
-/* Three servers of four beginnings hold with the first seed, and their queue grows with others: one of them keeps
- * two beginnings. A fourth server holds in all. */
+/* Three servers of four beginnings hold with the first seed, and their queue grows with others: one of them
+ * keeps two beginnings. A fourth server holds in all. */
 static void an_answer_that_breaks_down_in_another_draw_is_none(void **state)
 {
     const char *const texts[] = {
@@ -266,8 +266,8 @@ static void an_answer_that_breaks_down_in_another_draw_is_none(void **state)
     release(&asked);
 }
 
-/* Three servers whose KV memory is nearly full hold the rate in some draws, and fall behind in others: that is
- * told of them, and four are the answer. */
+/* Three servers whose KV memory is nearly full hold the rate in some draws, and fall behind in others: that
+ * is told of them, and four are the answer. */
 static void fewer_servers_are_asked_in_as_many_draws(void **state)
 {
     const char *const texts[] = {"model=llama-3.1-8b", "system=vllm", "dtype.weights=fp8",
