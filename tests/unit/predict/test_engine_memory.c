@@ -228,6 +228,54 @@ static void pools_lie_near_those_of_logs(void **state)
     }
 }
 
+/* What an engine does not start, by a word of its reason; NULL: it does. A GPU's slice of an expert has the
+ * expert's columns over the GPUs: of 768, four have 192 and eight 96, no multiple of the checkpoint's blocks of
+ * 128; of 1536, eight have 192; of 2048, sixteen still have 128. Ranks that share experts keep each whole.
+ * (vLLM #25292.) */
+static const struct {
+    const char *engine, *system, *model, *hardware, *shared;
+    const char *reason;
+} starts[] = {
+    {"vllm-0.19", "vllm", "qwen3-30b-a3b-fp8", "h100-sxm", "tensor_parallel=2", NULL},
+    {"vllm-0.19", "vllm", "qwen3-30b-a3b-fp8", "h100-sxm", "tensor_parallel=4", "blocks of scales"},
+    {"vllm-0.19", "vllm", "qwen3-30b-a3b-fp8", "h100-sxm", "tensor_parallel=8", "blocks of scales"},
+    {"vllm-0.19", "vllm", "qwen3-30b-a3b-fp8", "h100-sxm", "expert_parallel=4", NULL},
+    {"vllm-0.19", "vllm", "qwen3-30b-a3b", "h100-sxm", "tensor_parallel=4", NULL},
+    {"vllm-0.19", "vllm", "qwen3-235b-a22b-fp8", "h100-sxm", "tensor_parallel=4", NULL},
+    {"vllm-0.19", "vllm", "qwen3-235b-a22b-fp8", "h100-sxm", "tensor_parallel=8", "blocks of"},
+    {"vllm-0.19", "vllm", "deepseek-v3", "h100-sxm", "tensor_parallel=16", NULL},
+    {"sglang-0.5", "sglang", "qwen3-30b-a3b-fp8", "h100-sxm", "tensor_parallel=4", "blocks of"},
+    {"sglang-0.5", "sglang", "qwen3-30b-a3b-fp8", "h100-sxm", "tensor_parallel=2", NULL},
+    {"vllm-0.19", "vllm", "gpt-oss-20b", "t4", "tensor_parallel=1", "MXFP4"},
+    {"vllm-0.19", "vllm", "gpt-oss-20b", "a100-sxm-80gb", "tensor_parallel=1", NULL},
+    {"vllm-0.19", "vllm", "deepseek-v3.2", "a100-sxm-80gb", "tensor_parallel=8",
+     "sparse attention"},
+    {"vllm-0.19", "vllm", "deepseek-v3.2", "h200", "tensor_parallel=8", NULL},
+    {"sglang-0.5", "sglang", "deepseek-v3.2", "a100-sxm-80gb", "tensor_parallel=8", "sparse"},
+};
+
+static void engines_refuse_what_they_have_no_kernel_for(void **state)
+{
+    char keys[5][64];
+    (void)state;
+    for (size_t i = 0; i < COUNT(starts); i++) {
+        snprintf(keys[0], sizeof keys[0], "engine=%s", starts[i].engine);
+        snprintf(keys[1], sizeof keys[1], "system=%s", starts[i].system);
+        snprintf(keys[2], sizeof keys[2], "model=%s", starts[i].model);
+        snprintf(keys[3], sizeof keys[3], "hardware=%s", starts[i].hardware);
+        bool ranks = strstr(starts[i].shared, "expert") != NULL;
+        struct point point = make_point(OVERRIDES(keys[0], keys[1], keys[2], keys[3], "context=4K",
+                                                  "trace=", "batch=4", starts[i].shared,
+                                                  ranks ? "data_parallel=4" : "data_parallel=1"));
+        const char *said = point.setup.engine.refuses, *reason = starts[i].reason;
+        if ((said == NULL) != (reason == NULL) || (said != NULL && strstr(said, reason) == NULL)) {
+            fail_msg("%s, %s, %s, %s: %s", keys[0], keys[2], keys[3], starts[i].shared,
+                     said != NULL ? said : "starts");
+        }
+        point_release(&point);
+    }
+}
+
 static void steps_in_an_engine_need_no_cpu(void **state)
 {
     (void)state;
@@ -271,6 +319,7 @@ int main(void)
         cmocka_unit_test(tensorrt_llm_takes_a_share_of_the_rest),
         cmocka_unit_test(a_model_that_fills_the_gpu_leaves_nothing),
         cmocka_unit_test(pools_lie_near_those_of_logs),
+        cmocka_unit_test(engines_refuse_what_they_have_no_kernel_for),
         cmocka_unit_test(steps_in_an_engine_need_no_cpu),
         cmocka_unit_test(compiling_needs_an_engine_that_measures),
     };
