@@ -112,24 +112,6 @@ static void put_mechanism(const struct ablation *ablation, const struct ablation
     }
 }
 
-static void put_savings(const struct ablation *ablation, const struct ablation_row *row,
-                        struct frame *frame)
-{
-    struct ablation_sum sum;
-    int64_t ns;
-    double times, least = NAN, most = NAN;
-    if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
-        ablation_range(ablation, row, &least, &most);
-        frame_range(frame, DATA_saves_us, (double)ns / 1e3, least / 1e3, most / 1e3);
-        frame_number(frame, DATA_gain, times);
-    }
-    if (row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum)) {
-        frame_number(frame, DATA_alone_us, (double)sum.alone_ns / 1e3);
-        frame_number(frame, DATA_interaction_us, (double)sum.interaction_ns / 1e3);
-        frame_number(frame, DATA_interaction_gain, sum.interaction_times);
-    }
-}
-
 /* What the mechanism buys besides time, as data and for people. */
 static void put_trade(const struct ablation *ablation, const struct ablation_row *row,
                       struct frame *frame)
@@ -167,21 +149,6 @@ static void put_reason(const char *status, const char *message, struct frame *fr
     frame_reason(frame, DATA_step_us, reason);
 }
 
-static void ablate_frame_put_run(const struct ablation *ablation, const struct ablation_row *row,
-                                 struct frame *frame)
-{
-    const struct result *result = ablation_result(ablation, row->shown);
-    char names[NAMES];
-    frame_text(frame, DATA_run, result_cell(result, COLUMN(run))->text);
-    frame_result(frame, result);
-    frame_text(frame, DATA_company, ablate_others(ablation, row, names));
-    if (result_cell(result, COLUMN(step_us))->set) {
-        frame_text(frame, DATA_status, result_cell(result, COLUMN(status))->text);
-    } else {
-        put_reason(result_cell(result, COLUMN(status))->text, result->message, frame);
-    }
-}
-
 static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place,
                                  struct frame *frame)
 {
@@ -198,9 +165,30 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     if (row->refused != NULL) {
         put_reason("refused", row->refused, frame);
     } else {
-        ablate_frame_put_run(ablation, row, frame);
+        const struct result *result = ablation_result(ablation, row->shown);
+        char names[NAMES];
+        frame_text(frame, DATA_run, result_cell(result, COLUMN(run))->text);
+        frame_result(frame, result);
+        frame_text(frame, DATA_company, ablate_others(ablation, row, names));
+        if (result_cell(result, COLUMN(step_us))->set) {
+            frame_text(frame, DATA_status, result_cell(result, COLUMN(status))->text);
+        } else {
+            put_reason(result_cell(result, COLUMN(status))->text, result->message, frame);
+        }
     }
-    put_savings(ablation, row, frame);
+    struct ablation_sum sum;
+    int64_t ns;
+    double times, least = NAN, most = NAN;
+    if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
+        ablation_range(ablation, row, &least, &most);
+        frame_range(frame, DATA_saves_us, (double)ns / 1e3, least / 1e3, most / 1e3);
+        frame_number(frame, DATA_gain, times);
+    }
+    if (row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum)) {
+        frame_number(frame, DATA_alone_us, (double)sum.alone_ns / 1e3);
+        frame_number(frame, DATA_interaction_us, (double)sum.interaction_ns / 1e3);
+        frame_number(frame, DATA_interaction_gain, sum.interaction_times);
+    }
     put_trade(ablation, row, frame);
 }
 

@@ -35,8 +35,7 @@ static void offer_files(struct offer offer, const struct named_kind *kind)
 {
     char **names;
     size_t count;
-    struct error unread;
-    bool found = find_names(kind->folder, kind->suffix, &names, &count, &unread);
+    bool found = find_names(kind->folder, kind->suffix, &names, &count, ERROR_UNSEEN);
     for (size_t i = 0; found && i < count; i++) {
         offer_name(offer, names[i], "");
         free(names[i]);
@@ -48,7 +47,6 @@ static void offer_values(struct offer offer, const char *path)
 {
     static const char *const switches[] = {"yes", "no", NULL};
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
-    struct error unread;
     bool inside = strncmp(path, "mechanisms.", 11) == 0;
     int place = inside ? name_index(path + 11, NAMES(mechanism_keys)) : -1;
     if (place >= 0) {
@@ -65,7 +63,7 @@ static void offer_values(struct offer offer, const char *path)
         return;
     }
     offer_names(offer, key->shape == SCENARIO_SWITCH   ? switches
-                       : key->shape == SCENARIO_ENGINE ? server_engine_names(&unread)
+                       : key->shape == SCENARIO_ENGINE ? server_engine_names(ERROR_UNSEEN)
                                                        : key->words);
     if (key->shape == SCENARIO_NAME || key->shape == SCENARIO_MACHINE) {
         offer_files(offer, key->shape == SCENARIO_NAME ? key->named : &named_machine);
@@ -73,28 +71,6 @@ static void offer_values(struct offer offer, const char *path)
         offer_files(offer, &named_trace);
         offer_name(offer, ENSEMBLE_NAME, "");
         offer_files(offer, &named_trace_profile);
-    }
-}
-
-/* KEY=VALUE of a scenario, or a key. Mechanisms are offered once "mechanisms." is typed: they are many. */
-static void offer_setting(struct offer offer, const char *ending)
-{
-    static const char map[] = "mechanisms.";
-    const char *equals = strchr(offer.part, '=');
-    char path[SCENARIO_PATH];
-    if (equals != NULL) {
-        snprintf(path, sizeof path, "%.*s", (int)(equals - offer.part), offer.part);
-        offer.part = equals + 1;
-        offer_values(offer, path);
-    } else if (strncmp(offer.part, map, strlen(map)) == 0) {
-        offer.part += strlen(map);
-        for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-            offer_name(offer, key->name, ending);
-        }
-    } else {
-        for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-            offer_name(offer, key->name, key->shape == SCENARIO_MECHANISMS ? "." : ending);
-        }
     }
 }
 
@@ -110,7 +86,25 @@ static void offer_argument(struct offer offer, const char *spelling)
     };
     bool axis = strcmp(spelling, "--over") == 0;
     if (axis || strcmp(spelling, "--set") == 0) {
-        offer_setting(offer, axis ? "" : "=");
+        /* KEY=VALUE of a scenario, or a key. Mechanisms are offered once "mechanisms." is typed: they are many. */
+        const char *ending = axis ? "" : "=";
+        static const char map[] = "mechanisms.";
+        const char *equals = strchr(offer.part, '=');
+        char path[SCENARIO_PATH];
+        if (equals != NULL) {
+            snprintf(path, sizeof path, "%.*s", (int)(equals - offer.part), offer.part);
+            offer.part = equals + 1;
+            offer_values(offer, path);
+        } else if (strncmp(offer.part, map, strlen(map)) == 0) {
+            offer.part += strlen(map);
+            for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+                offer_name(offer, key->name, ending);
+            }
+        } else {
+            for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+                offer_name(offer, key->name, key->shape == SCENARIO_MECHANISMS ? "." : ending);
+            }
+        }
     }
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
         if (strncmp(spelling, takes[i].spelling, strlen(takes[i].spelling)) == 0) {

@@ -181,18 +181,6 @@ static bool sizes_add(struct curve_sizes *sizes, const char *text, uint32_t bloc
     return true;
 }
 
-static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
-{
-    size_t kept = 0;
-    gsl_sort_uint(sizes->size, 1, sizes->count);
-    for (size_t i = 0; i < sizes->count; i++) {
-        if (sizes->size[i] >= least && (kept == 0 || sizes->size[i] != sizes->size[kept - 1])) {
-            sizes->size[kept++] = sizes->size[i];
-        }
-    }
-    sizes->count = kept;
-}
-
 /* A policy that reuses sets has no curve at a cache too small for one; an error if it alone was asked for. */
 static bool choose_sizes(const struct arguments *arguments, const struct curve_report *report,
                          struct policy_curves *curves, struct error *why)
@@ -210,7 +198,14 @@ static bool choose_sizes(const struct arguments *arguments, const struct curve_r
     if (ok && curves->policy->needs_queries && report->trace != NULL && !alone) {
         ok = replay_wanted(report->trace, report->selection, &wanted, why);
     }
-    sizes_sort(sizes, wanted);
+    size_t kept = 0;
+    gsl_sort_uint(sizes->size, 1, sizes->count);
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->size[i] >= wanted && (kept == 0 || sizes->size[i] != sizes->size[kept - 1])) {
+            sizes->size[kept++] = sizes->size[i];
+        }
+    }
+    sizes->count = kept;
     return ok;
 }
 
@@ -301,22 +296,6 @@ static const struct frame_column point_columns[POINTS] = {
     [MISSES] = {.key = "misses", .unit = UNIT_WHOLE},
 };
 
-static void put_points(const struct one_curve *one, struct frame *frame)
-{
-    char parameters[PARAMETERS];
-    write_parameters(one->of, true, parameters);
-    for (uint32_t i = 0; i < one->count; i++) {
-        frame_row(frame);
-        frame_text(frame, POINT_POLICY, one->of->policy->name);
-        frame_text(frame, POINT_PARAMETERS, parameters[1] != '}' ? parameters : NULL);
-        frame_number(frame, POINT_LAYER, one->layer);
-        frame_number(frame, POINT_HEAD, one->head);
-        frame_number(frame, SIZE, one->of->sizes.size[i]);
-        frame_number(frame, ACCESSES, (double)one->accesses);
-        frame_number(frame, MISSES, (double)one->misses[i]);
-    }
-}
-
 /* A line for each size of each curve; that of all is left out where those of groups add up to it. */
 static bool curve_print_json(const struct curve_report *report, struct error *why)
 {
@@ -325,7 +304,18 @@ static bool curve_print_json(const struct curve_report *report, struct error *wh
         const struct policy_curves *curves = &report->policies[p];
         for (uint32_t i = curves->curve.groups > 1; i < curves->curve.groups; i++) {
             const struct one_curve one = curve_at(report, curves, i);
-            put_points(&one, frame);
+            char parameters[PARAMETERS];
+            write_parameters(one.of, true, parameters);
+            for (uint32_t s = 0; s < one.count; s++) {
+                frame_row(frame);
+                frame_text(frame, POINT_POLICY, one.of->policy->name);
+                frame_text(frame, POINT_PARAMETERS, parameters[1] != '}' ? parameters : NULL);
+                frame_number(frame, POINT_LAYER, one.layer);
+                frame_number(frame, POINT_HEAD, one.head);
+                frame_number(frame, SIZE, one.of->sizes.size[s]);
+                frame_number(frame, ACCESSES, (double)one.accesses);
+                frame_number(frame, MISSES, (double)one.misses[s]);
+            }
         }
     }
     bool ok = frame != NULL && frame_print_json(frame, stdout, why);

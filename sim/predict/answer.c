@@ -72,48 +72,6 @@ static uint32_t find_end(const struct result *results, uint32_t count, const str
     return end;
 }
 
-/* The family in the middle of a column; `count` if one has none, or if two are in the middle. */
-static uint32_t find_middle(const struct result *results, uint32_t count,
-                            const struct column *column)
-{
-    double values[RESULT_MOST_FAMILIES];
-    bool all = true;
-    for (uint32_t i = 0; i < count; i++) {
-        values[i] = result_number(&results[i], column);
-        all = all && !isnan(values[i]);
-    }
-    return all && count % 2 == 1 ? families_middle_of(values, count) : count;
-}
-
-static void families_write_range(const struct result *results, uint32_t count,
-                                 const struct column *column, struct result *out)
-{
-    uint32_t low = find_end(results, count, column, false);
-    uint32_t middle = find_middle(results, count, column);
-    if (low < count) {
-        uint32_t high = find_end(results, count, column, true);
-        out->cells[column->low->index] = *result_cell(&results[low], column);
-        out->cells[column->high->index] = *result_cell(&results[high], column);
-    }
-    if (middle < count) {
-        out->cells[column->index] = *result_cell(&results[middle], column);
-    }
-}
-
-static void note_unfit(const struct result *results, const char *const *names, uint32_t count,
-                       struct result *out)
-{
-    char unfit[RESULT_MOST_FAMILIES * RESULT_NAME * 2] = "";
-    for (uint32_t i = 0; i < count; i++) {
-        if (!result_ok(&results[i])) {
-            name_list_add(unfit, sizeof unfit, names[i]);
-        }
-    }
-    if (unfit[0] != '\0' && result_ok(out)) {
-        result_note(out, note_make(NOTE_families_unfit, note_text(unfit)));
-    }
-}
-
 void families_write(const struct result *results, const char *const *names, uint32_t count,
                     struct result *out)
 {
@@ -125,11 +83,35 @@ void families_write(const struct result *results, const char *const *names, uint
         }
     }
     out->family_count = count;
-    for (uint32_t i = 0; column_ranged(i) != NULL;
-         i++) { /* last: `out` may be one of the results */
-        families_write_range(results, count, column_ranged(i), out);
+    for (uint32_t i = 0; column_ranged(i) != NULL; i++) { /* last: `out` may be one of them */
+        const struct column *column = column_ranged(i);
+        uint32_t low = find_end(results, count, column, false);
+        /* The family in the middle of a column; `count` if one has none, or if two are in the middle. */
+        double values[RESULT_MOST_FAMILIES];
+        bool all = true;
+        for (uint32_t f = 0; f < count; f++) {
+            values[f] = result_number(&results[f], column);
+            all = all && !isnan(values[f]);
+        }
+        uint32_t middle = all && count % 2 == 1 ? families_middle_of(values, count) : count;
+        if (low < count) {
+            uint32_t high = find_end(results, count, column, true);
+            out->cells[column->low->index] = *result_cell(&results[low], column);
+            out->cells[column->high->index] = *result_cell(&results[high], column);
+        }
+        if (middle < count) {
+            out->cells[column->index] = *result_cell(&results[middle], column);
+        }
     }
-    note_unfit(results, names, count, out);
+    char unfit[RESULT_MOST_FAMILIES * RESULT_NAME * 2] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        if (!result_ok(&results[i])) {
+            name_list_add(unfit, sizeof unfit, names[i]);
+        }
+    }
+    if (unfit[0] != '\0' && result_ok(out)) {
+        result_note(out, note_make(NOTE_families_unfit, note_text(unfit)));
+    }
 }
 
 bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
@@ -228,24 +210,6 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN(run), hashes.run, why);
 }
 
-static void note_engine(const struct server_engine *engine, struct result *result)
-{
-    if (engine->stand_in != NULL && result_ok(result)) {
-        result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
-                                      note_text(engine->row), note_text(engine->stand_in)));
-        if (engine->earlier != NULL && strcmp(engine->stand_in, "earliest") == 0) {
-            result_note(result, note_make(NOTE_engine_earlier, note_text(engine->name),
-                                          note_text(engine->earlier)));
-        }
-    }
-    for (uint32_t i = 0; i < engine->rule_count && result_ok(result); i++) {
-        if ((engine->ruled >> i & 1) != 0) {
-            result_note(result, note_make(NOTE_engine_rules, note_text(engine->name),
-                                          note_text(engine->rules[i].name)));
-        }
-    }
-}
-
 /* Finish a result that was computed, or release it. */
 static bool serving_answer_finish(const struct point *point, struct result *result,
                                   struct error *why)
@@ -255,7 +219,21 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
     char class[ERROR_BAND_NAME];
     result_integer(result, COLUMN(gpus), (int64_t)(model_gpus(&point->setup.model) * servers));
     bool good = write_identity(point, result, why);
-    note_engine(&point->engine, result);
+    if (point->engine.stand_in != NULL && result_ok(result)) {
+        result_note(result,
+                    note_make(NOTE_engine_by_another, note_text(point->engine.name),
+                              note_text(point->engine.row), note_text(point->engine.stand_in)));
+        if (point->engine.earlier != NULL && strcmp(point->engine.stand_in, "earliest") == 0) {
+            result_note(result, note_make(NOTE_engine_earlier, note_text(point->engine.name),
+                                          note_text(point->engine.earlier)));
+        }
+    }
+    for (uint32_t i = 0; i < point->engine.rule_count && result_ok(result); i++) {
+        if ((point->engine.ruled >> i & 1) != 0) {
+            result_note(result, note_make(NOTE_engine_rules, note_text(point->engine.name),
+                                          note_text(point->engine.rules[i].name)));
+        }
+    }
     if (!serves && result_cell(result, COLUMN(step_us))->set &&
         !result_cell(result, COLUMN(error_band))->set) {
         point_error_class(point, BAND_LOW, class);
@@ -316,25 +294,6 @@ static bool open_members(struct answer *answer, struct error *why)
     return true;
 }
 
-/* What recordings of other models, and of no rejected drafts (decode/draft/drafts.h), leave open. */
-static void note_recorded(const struct point *point, uint32_t families, struct result *result)
-{
-    const struct setup *setup = &point->setup;
-    const struct drafts *drafts = &setup->drafts;
-    bool ok = result_ok(result) && families > 1 && point_is_ensemble(point);
-    if (ok && setup_asks_trace(setup)) {
-        double billions = (double)model_parameters(&setup->model) / 1e9;
-        result_note(result, note_make(NOTE_model_size, note_real(billions)));
-    }
-    if (ok && mechanisms_policy(setup->mechanisms)->needs_queries) {
-        result_note(result, note_plain(NOTE_eta_carried));
-    }
-    if (result_cell(result, COLUMN(draft_union))->set && drafts->accepted[drafts->count] < 1) {
-        result_note(result, note_make(NOTE_rejected_unrecorded,
-                                      note_flag(drafts->rejected == REJECTED_ADJACENT)));
-    }
-}
-
 /* The answer's result of those of its members. */
 static bool serving_answer_combine(struct answer *answer, struct result *out, struct error *why)
 {
@@ -353,7 +312,21 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
     }
-    note_recorded(point, answer->count, out);
+    /* What recordings of other models, and of no rejected drafts (decode/draft/drafts.h), leave open. */
+    const struct setup *setup = &point->setup;
+    const struct drafts *drafts = &setup->drafts;
+    bool carried = result_ok(out) && answer->count > 1 && point_is_ensemble(point);
+    if (carried && setup_asks_trace(setup)) {
+        double billions = (double)model_parameters(&setup->model) / 1e9;
+        result_note(out, note_make(NOTE_model_size, note_real(billions)));
+    }
+    if (carried && mechanisms_policy(setup->mechanisms)->needs_queries) {
+        result_note(out, note_plain(NOTE_eta_carried));
+    }
+    if (result_cell(out, COLUMN(draft_union))->set && drafts->accepted[drafts->count] < 1) {
+        result_note(out, note_make(NOTE_rejected_unrecorded,
+                                   note_flag(drafts->rejected == REJECTED_ADJACENT)));
+    }
     if (ok && point_is_ensemble(point)) {
         char text[256];
         ensemble_describe(point, text, sizeof text);

@@ -259,10 +259,9 @@ static bool sql_read_figure(struct store *store, sqlite3_value *run, const struc
                             struct tie_figure *out)
 {
     struct result result;
-    struct error unseen;
     const char *name = (const char *)sqlite3_value_text(run);
     result_init(&result);
-    if (name == NULL || !store_get(store, name, &result, &unseen)) {
+    if (name == NULL || !store_get(store, name, &result, ERROR_UNSEEN)) {
         return false;
     }
     bool there = result_cell(&result, COLUMN(status))->set;
@@ -292,10 +291,9 @@ static void tied_answer(sqlite3_context *context, int count, sqlite3_value **val
 /* A database loads no plug-in: it may come from anyone. */
 static void policy_words_answer(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    struct error unseen;
     char text[256] = "";
     const char *value = (const char *)sqlite3_value_text(values[0]);
-    struct node *node = value != NULL ? node_parse(value, strlen(value), "", &unseen) : NULL;
+    struct node *node = value != NULL ? node_parse(value, strlen(value), "", ERROR_UNSEEN) : NULL;
     const struct node *named =
         node != NULL && node->kind == NODE_MAP ? node_get(node, "name") : node;
     (void)count;
@@ -341,23 +339,6 @@ static bool functions_create(struct store *store, struct error *why)
  * "CREATE TABLE NAME ...", a virtual table's begins otherwise; the index of a PRIMARY KEY has no statement. */
 
 #define LONGEST (1 << 26) /* bytes of a text: far more than the largest table of a report */
-
-static void guard_begin(struct store *store)
-{
-    static const struct {
-        int option, value;
-    } settings[] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1},   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-        {SQLITE_DBCONFIG_ENABLE_VIEW, 0}, {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
-        {SQLITE_DBCONFIG_ENABLE_FKEY, 0},
-    };
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        sqlite3_db_config(store->database, settings[i].option, settings[i].value, NULL);
-    }
-    sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, LONGEST);
-    sqlite3_limit(store->database, SQLITE_LIMIT_ATTACHED, 0);
-    sqlite3_exec(store->database, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
-}
 
 /* Does the statement make plain columns and the table's key, whatever version's? A constraint, an
  * expression or a generated column has a parenthesis, or is UNIQUE. */
@@ -444,7 +425,19 @@ static void set_up(struct store *store)
 {
     sqlite3_busy_handler(store->database, waits, store);
     sqlite3_progress_handler(store->database, LOOK_STEPS, abandons, store);
-    guard_begin(store);
+    static const struct {
+        int option, value;
+    } settings[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},   {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_VIEW, 0}, {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+        {SQLITE_DBCONFIG_ENABLE_FKEY, 0},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        sqlite3_db_config(store->database, settings[i].option, settings[i].value, NULL);
+    }
+    sqlite3_limit(store->database, SQLITE_LIMIT_LENGTH, LONGEST);
+    sqlite3_limit(store->database, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_exec(store->database, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
 
 /* A reader changes no file: an older one, or one of several programs, is read from a copy of SQLite's. */

@@ -151,15 +151,14 @@ double frame_value(const struct frame *frame, uint32_t row, uint32_t column)
 
 void frame_row(struct frame *frame)
 {
-    struct error unused;
     if (frame == NULL || frame->is_short) {
         return;
     }
     size_t cells = (size_t)frame->row_count * frame->column_count;
     if (!array_reserve(&frame->cells, &frame->cell_capacity, cells + frame->column_count,
-                       sizeof *frame->cells, &unused) ||
+                       sizeof *frame->cells, ERROR_UNSEEN) ||
         !array_reserve(&frame->rows, &frame->row_capacity, frame->row_count + 1u,
-                       sizeof *frame->rows, &unused)) {
+                       sizeof *frame->rows, ERROR_UNSEEN)) {
         frame->is_short = true;
         return;
     }

@@ -7,22 +7,6 @@
 #include "core/text.h"
 #include "tables/frame.h"
 
-/* Each key of an object as a line. */
-static void add_object(struct frame *fields, const char *object)
-{
-    json_t *keys = json_loads(object, 0, NULL), *value;
-    const char *key;
-    json_object_foreach(keys, key, value)
-    {
-        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-        frame_row(fields);
-        frame_text(fields, 0, key);
-        frame_reason(fields, 1, text != NULL ? text : json_string_value(value));
-        free(text);
-    }
-    json_decref(keys);
-}
-
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
 {
     static const struct frame_column columns[] = {
@@ -36,7 +20,18 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
             continue;
         }
         if (column->unit == UNIT_JSON && cell->set) {
-            add_object(fields, cell->text);
+            /* Each key of an object as a line. */
+            json_t *keys = json_loads(cell->text, 0, NULL), *value;
+            const char *key;
+            json_object_foreach(keys, key, value)
+            {
+                char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+                frame_row(fields);
+                frame_text(fields, 0, key);
+                frame_reason(fields, 1, text != NULL ? text : json_string_value(value));
+                free(text);
+            }
+            json_decref(keys);
         } else {
             const char *text = frame_cell_words(column, cell, room);
             frame_add(
@@ -56,8 +51,7 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
 void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
                          FILE *out)
 {
-    struct error unused;
-    struct frame *frame = frame_create(columns, count, &unused);
+    struct frame *frame = frame_create(columns, count, ERROR_UNSEEN);
     fprintf(out, "%s\n", title);
     for (uint32_t i = 0; frame != NULL && i < count; i++) {
         const struct frame_column *column = &frame->columns[i];
@@ -86,17 +80,6 @@ static void frame_json_put_number(struct json_writer *json, const char *key, enu
     }
 }
 
-static void frame_json_put_range(struct json_writer *json, const struct frame_column *column,
-                                 const struct frame_cell *cell)
-{
-    char key[64];
-    bool has = cell->set && cell->low < cell->high;
-    snprintf(key, sizeof key, "%s_low", column->key);
-    frame_json_put_number(json, key, column->unit, has ? cell->low : NAN);
-    snprintf(key, sizeof key, "%s_high", column->key);
-    frame_json_put_number(json, key, column->unit, has ? cell->high : NAN);
-}
-
 static void frame_json_put_cell(struct json_writer *json, const struct frame_column *column,
                                 const struct frame_cell *cell)
 {
@@ -110,7 +93,12 @@ static void frame_json_put_cell(struct json_writer *json, const struct frame_col
         frame_json_put_number(json, column->key, column->unit, cell->value);
     }
     if (column->ranged) {
-        frame_json_put_range(json, column, cell);
+        char key[64];
+        bool has = cell->set && cell->low < cell->high;
+        snprintf(key, sizeof key, "%s_low", column->key);
+        frame_json_put_number(json, key, column->unit, has ? cell->low : NAN);
+        snprintf(key, sizeof key, "%s_high", column->key);
+        frame_json_put_number(json, key, column->unit, has ? cell->high : NAN);
     }
 }
 
@@ -154,18 +142,17 @@ bool frame_print_json_member(const struct frame *frame, const char *key, FILE *o
 
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 {
-    struct error unused;
     struct text_file file;
-    bool good = text_open(&file, &unused) && frame_ok(rows, &unused);
+    bool good = text_open(&file, ERROR_UNSEEN) && frame_ok(rows, ERROR_UNSEEN);
     struct json_writer json = {.out = file.out};
     if (good) {
         json_begin(&json, NULL, '[');
         for (uint32_t row = 0; good && row < rows->row_count; row++) {
-            good = frame_json_put_row(&json, NULL, rows, row, &unused);
+            good = frame_json_put_row(&json, NULL, rows, row, ERROR_UNSEEN);
         }
         json_end(&json, ']');
     }
-    char *text = text_close(&file, good, &unused);
+    char *text = text_close(&file, good, ERROR_UNSEEN);
     frame_text(frame, column, text);
     if (frame != NULL && text == NULL) {
         frame->is_short = true;

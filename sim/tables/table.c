@@ -258,39 +258,6 @@ static bool is_had(const struct table *table, uint32_t place)
     return had;
 }
 
-static void table_measure(struct table *table)
-{
-    for (uint32_t i = 0; i < table->count; i++) {
-        const struct frame_column *column = column_at(table, i);
-        bool wraps = column->wrap && i == table->count - 1;
-        table->shown[i] = !column->optional || table->chosen[i] || is_had(table, i);
-        table->width[i] = wraps ? 0 : width_of(column->title);
-        for (uint32_t row = 0; row < table->frame->row_count; row++) {
-            size_t width = has_cell(table, row, i) ? width_of(words_at(table, row, i)) : 0;
-            table->width[i] = width > table->width[i] ? width : table->width[i];
-        }
-    }
-}
-
-static uint32_t last_shown(const struct table *table)
-{
-    uint32_t last = table->count - 1;
-    while (last > 0 && !table->shown[last]) {
-        last--;
-    }
-    return last;
-}
-
-/* The least width of a column that ends the line: cut or wrapped. Its title is not cut. */
-static size_t least_width(const struct table *table, uint32_t place)
-{
-    enum { LEAST = 22, LEAST_WRAPPED = 20 };
-    size_t title = width_of(column_at(table, place)->title);
-    size_t least = table->width[place] < LEAST ? table->width[place] : LEAST;
-    least = column_at(table, place)->wrap && is_had(table, place) ? LEAST_WRAPPED : least;
-    return least < title ? title : least;
-}
-
 /* Leave out the column that is the first to go; false if none may. */
 static bool drop_one(struct table *table)
 {
@@ -312,11 +279,17 @@ static bool drop_one(struct table *table)
 /* Leave out columns until the last one fits on the line, and give it what is left. Does it fit? */
 static bool fit_line(struct table *table)
 {
-    uint32_t last;
+    enum { LEAST = 22, LEAST_WRAPPED = 20 }; /* of the last one, which is cut or wrapped */
+    uint32_t last = table->count - 1;
     size_t before, least, line = terminal_width();
     do {
-        last = last_shown(table);
-        least = least_width(table, last);
+        while (last > 0 && !table->shown[last]) {
+            last--;
+        }
+        size_t title = width_of(column_at(table, last)->title); /* is not cut */
+        least = table->width[last] < LEAST ? table->width[last] : LEAST;
+        least = column_at(table, last)->wrap && is_had(table, last) ? LEAST_WRAPPED : least;
+        least = least < title ? title : least;
         before = 0;
         for (uint32_t i = 0; i < last; i++) {
             before += table->shown[i] ? table->width[i] + GAP : 0;
@@ -347,7 +320,16 @@ static bool lay_out(struct table *table, struct error *why)
     if (!write_texts(table, why)) {
         return false;
     }
-    table_measure(table);
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct frame_column *column = column_at(table, i);
+        bool wraps = column->wrap && i == table->count - 1;
+        table->shown[i] = !column->optional || table->chosen[i] || is_had(table, i);
+        table->width[i] = wraps ? 0 : width_of(column->title);
+        for (uint32_t row = 0; row < table->frame->row_count; row++) {
+            size_t width = has_cell(table, row, i) ? width_of(words_at(table, row, i)) : 0;
+            table->width[i] = width > table->width[i] ? width : table->width[i];
+        }
+    }
     if (table->wide || fit_line(table) || table->plain || !has_ranges(table)) {
         return true;
     }

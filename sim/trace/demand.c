@@ -101,22 +101,6 @@ static struct sorted sort_by_code(const struct demand_span *span, uint32_t wante
     return mass;
 }
 
-/* The most mass that an unrecorded unit can have: that of the lightest unit which the row chose, at the upper
- * end of its code. Units of the recording's own window are at both ends of the row, however light. */
-static float most_unrecorded(const struct trace_header *header, const struct trace_rows *rows,
-                             uint32_t row)
-{
-    static const double half_code = 1.0352649238413776; /* 2^(1/20) */
-    uint32_t first, end;
-    trace_window(header, header->sinks, header->recent, &first, &end);
-    uint32_t from = rows->start[row] + first, to = rows->start[row + 1] - (header->units - end);
-    uint8_t lightest = 0;
-    for (uint32_t i = from; i < to; i++) {
-        lightest = rows->mass[i] > lightest ? rows->mass[i] : lightest;
-    }
-    return from < to ? (float)(half_code * (double)trace_mass[lightest]) : 1;
-}
-
 /* What the row (`known`) leaves to the window, and says about units that it does not record. */
 static void account(const struct trace_header *header, const struct trace_frame *frame,
                     uint32_t row, const struct demand_shape *shape, const struct demand_span *known,
@@ -126,7 +110,18 @@ static void account(const struct trace_header *header, const struct trace_frame 
     uint32_t all = known->rows->start[row + 1] - known->rows->start[row];
     out->born_mass = frame->born[row];
     out->tail = frame->tail[row];
-    out->tail_each = most_unrecorded(header, known->rows, row);
+    /* The most mass that an unrecorded unit can have: that of the lightest unit which the row chose, at the upper
+     * end of its code. Units of the recording's own window are at both ends of the row, however light. */
+    static const double half_code = 1.0352649238413776; /* 2^(1/20) */
+    uint32_t first, end;
+    trace_window(header, header->sinks, header->recent, &first, &end);
+    uint32_t from = known->rows->start[row] + first,
+             to = known->rows->start[row + 1] - (header->units - end);
+    uint8_t lightest = 0;
+    for (uint32_t i = from; i < to; i++) {
+        lightest = known->rows->mass[i] > lightest ? known->rows->mass[i] : lightest;
+    }
+    out->tail_each = from < to ? (float)(half_code * (double)trace_mass[lightest]) : 1;
     out->tail_units = outside - count;
     out->tail_window = header->units - outside - (all - count);
     out->window_mass = fmaxf(0, 1 - out->tail - out->recorded_mass);

@@ -125,26 +125,6 @@ static bool trace_retrieval_draw_lasting(const struct trace_header *header,
     return buffer->drawn = true;
 }
 
-/* The codes [from, from + width] in which the logarithm of an unrecorded unit's mass is uniform.
- * Their mean mass is (1 - 2^(-width/10)) / (width ln 2 / 10) of that at `from`. */
-static void spread_tail(struct asking *asking)
-{
-    const struct demand *truth = asking->truth;
-    uint32_t from = truth->mass[truth->recorded - 1], least = 0, most = 255;
-    double share = asking->unit_tail / (double)trace_mass[from];
-    while (least < most) {
-        uint32_t width = (least + most + 1) / 2;
-        double mean = (1 - (double)trace_mass[width]) / (width * (M_LN2 / 10));
-        if (mean < share) {
-            most = width - 1;
-        } else {
-            least = width;
-        }
-    }
-    asking->tail_from = from;
-    asking->tail_width = least;
-}
-
 static void trace_retrieval_describe(struct asking *asking, const struct retrieval_error *error)
 {
     const struct demand *truth = asking->truth;
@@ -161,7 +141,21 @@ static void trace_retrieval_describe(struct asking *asking, const struct retriev
     asking->keeps = (uint64_t)(levels * sqrt(error->lasting) / HASH_BYTES_DEVIATION + 0.5);
     asking->draws = (uint64_t)(levels * sqrt(1 - error->lasting) / UNIFORM_DEVIATION + 0.5);
     asking->unit_tail = tail > 0 ? (double)truth->tail / tail : 0;
-    spread_tail(asking);
+    /* The codes [from, from + width] in which the logarithm of an unrecorded unit's mass is uniform.
+     * Their mean mass is (1 - 2^(-width/10)) / (width ln 2 / 10) of that at `from`. */
+    uint32_t from = truth->mass[truth->recorded - 1], least = 0, most = 255;
+    double share = asking->unit_tail / (double)trace_mass[from];
+    while (least < most) {
+        uint32_t width = (least + most + 1) / 2;
+        double mean = (1 - (double)trace_mass[width]) / (width * (M_LN2 / 10));
+        if (mean < share) {
+            most = width - 1;
+        } else {
+            least = width;
+        }
+    }
+    asking->tail_from = from;
+    asking->tail_width = least;
     asking->levels = (uint32_t)PARTS * 512 +
                      (uint32_t)((asking->keeps * LASTING_MOST + (asking->draws << 16)) >> 16);
 }

@@ -24,17 +24,6 @@ bool command_in_group(const struct command *command, const char *group)
     return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
 }
 
-/* "-o, --output FILE" into `text`; "--set KEY=VALUE..." may be given several times. */
-static void command_option_spelling(const struct command_option *option, char *text, size_t size)
-{
-    char letter[8] = "";
-    if (option->letter != 0) {
-        snprintf(letter, sizeof letter, "-%c, ", option->letter);
-    }
-    snprintf(text, size, "%s%s%s%s%s", letter, option->name, option->argument != NULL ? " " : "",
-             option->argument != NULL ? option->argument : "", option->repeats ? "..." : "");
-}
-
 void command_operands_spelling(const struct command *command, char *text, size_t size)
 {
     text[0] = '\0';
@@ -43,22 +32,6 @@ void command_operands_spelling(const struct command *command, char *text, size_t
     }
     bool both = text[0] != '\0' && command->operands[0] != '\0';
     text_append(text, size, "%s%s", both ? " " : "", command->operands);
-}
-
-/* The options stand below; those that have to be given stand here, too. */
-static void print_usage(const struct command *command, FILE *out)
-{
-    char operands[160], text[320] = "";
-    command_operands_spelling(command, operands, sizeof operands);
-    text_append(text, sizeof text, "spillway %s%s%s", command->name, operands[0] != '\0' ? " " : "",
-                operands);
-    for (const struct command_option *option = command->options; option->name != NULL; option++) {
-        if (option->required) {
-            text_append(text, sizeof text, " %s %s", option->name, option->argument);
-        }
-    }
-    text_append(text, sizeof text, "%s", command->options->name != NULL ? " [OPTION...]" : "");
-    table_line("usage: ", text, out);
 }
 
 void help_entry(const char *name, int width, const char *text, FILE *out)
@@ -75,7 +48,14 @@ void help_entry(const char *name, int width, const char *text, FILE *out)
 static void print_option(const struct command_option *option, FILE *out)
 {
     char spelling[64];
-    command_option_spelling(option, spelling, sizeof spelling);
+    /* "-o, --output FILE"; "--set KEY=VALUE..." may be given several times. */
+    char letter[8] = "";
+    if (option->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
+    snprintf(spelling, sizeof spelling, "%s%s%s%s%s", letter, option->name,
+             option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "",
+             option->repeats ? "..." : "");
     help_entry(spelling, 22, option->summary, out);
 }
 
@@ -85,7 +65,18 @@ void help_command(const struct command *command, FILE *out)
     snprintf(label, sizeof label, "spillway %s: ", command->name);
     table_line(label, command->summary, out);
     fputc('\n', out);
-    print_usage(command, out);
+    /* The options stand below; those that have to be given stand here, too. */
+    char operands[160], text[320] = "";
+    command_operands_spelling(command, operands, sizeof operands);
+    text_append(text, sizeof text, "spillway %s%s%s", command->name, operands[0] != '\0' ? " " : "",
+                operands);
+    for (const struct command_option *option = command->options; option->name != NULL; option++) {
+        if (option->required) {
+            text_append(text, sizeof text, " %s %s", option->name, option->argument);
+        }
+    }
+    text_append(text, sizeof text, "%s", command->options->name != NULL ? " [OPTION...]" : "");
+    table_line("usage: ", text, out);
     fputs("\nexample:\n", out);
     for (const char *line = command->example; *line != '\0'; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n");

@@ -31,32 +31,27 @@ static void put_some(struct json_writer *json, const char *key, const char *text
     }
 }
 
-static void print_error_object(const struct error *why, const char *text, int status)
-{
-    struct json_writer json = {.out = stderr};
-    json_begin(&json, NULL, '{');
-    json_put_text(&json, "error", text);
-    put_some(&json, "key", why->key);
-    put_some(&json, "file", why->file);
-    if (why->line > 0) {
-        json_put(&json, "line", "%d", why->line);
-    }
-    json_put_text(&json, "found", why->found);
-    put_some(&json, "expected", why->expected);
-    put_some(&json, "nearest", why->nearest);
-    json_put(&json, "status", "%d", status);
-    if (why->kind == ERROR_UNMET) {
-        json_put(&json, "unmet", "true");
-    }
-    json_end(&json, '}');
-}
-
 void message_error(const struct error *why, int status)
 {
     char text[ERROR_TEXT];
     error_format(why, text, sizeof text);
     if (in_json) {
-        print_error_object(why, text, status);
+        struct json_writer json = {.out = stderr};
+        json_begin(&json, NULL, '{');
+        json_put_text(&json, "error", text);
+        put_some(&json, "key", why->key);
+        put_some(&json, "file", why->file);
+        if (why->line > 0) {
+            json_put(&json, "line", "%d", why->line);
+        }
+        json_put_text(&json, "found", why->found);
+        put_some(&json, "expected", why->expected);
+        put_some(&json, "nearest", why->nearest);
+        json_put(&json, "status", "%d", status);
+        if (why->kind == ERROR_UNMET) {
+            json_put(&json, "unmet", "true");
+        }
+        json_end(&json, '}');
     } else {
         fprintf(stderr, "spillway: %s", text);
     }

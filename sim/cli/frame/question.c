@@ -55,30 +55,15 @@ bool question_read(const struct arguments *arguments, struct question *out, stru
            scenario_from_arguments(arguments, &out->scenario, why);
 }
 
-static void question_catch(void)
-{
-    struct sigaction action = {.sa_handler = question_interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    atomic_store(&interrupted.raised, false);
-    interrupting = 0;
-    for (int i = 0; i < SIGNALS; i++) {
-        sigaction(signals[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN) {
-            sigaction(signals[i], &action, NULL);
-        }
-    }
-}
-
 /* "h100" is taken for one of the machines whose names begin so: say which, and name the others. */
 static void note_machine(const struct node *at)
 {
     const struct node *name = node_get(at, "extends");
     char **names, others[NAMED_SIZE] = "";
     size_t count;
-    struct error unseen;
     name = name != NULL ? name : at;
     if (name == NULL || name->typed == NULL || name_same(name->typed, name->text) ||
-        !find_names(named_machine.folder, named_machine.suffix, &names, &count, &unseen)) {
+        !find_names(named_machine.folder, named_machine.suffix, &names, &count, ERROR_UNSEEN)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -111,7 +96,16 @@ bool question_begin(const struct arguments *arguments, struct question *question
     }
     runs->threads = question->jobs;
     sources_watch(question->scenario.sources, runs->stop);
-    question_catch();
+    struct sigaction action = {.sa_handler = question_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    atomic_store(&interrupted.raised, false);
+    interrupting = 0;
+    for (int i = 0; i < SIGNALS; i++) {
+        sigaction(signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
     if (arguments_shared(arguments, "--no-cache") == NULL &&
         disk_cache_folder(folder, sizeof folder)) {
         runs->cache = disk_cache_open(folder, MOST_CACHED);

@@ -364,29 +364,6 @@ static const struct frame_column columns[COLUMNS] = {
     [SAID] = {.title = "basis, stated in, source", .wrap = true},
 };
 
-/* The value of a curve, or its first and its last: "0.1 … 90.0 %", and what is said of it. */
-static void put_machine_figure(const struct profile *profile, enum curve_id id, struct frame *frame)
-{
-    const struct curve *curve = &profile->curves[id];
-    const double *value = curve->value;
-    enum unit unit = curve_kinds[id].unit;
-    char from[96], first[32], last[32];
-    units_format(value[0], unit, first, sizeof first);
-    units_format(value[curve->count - 1], unit, last, sizeof last);
-    profile_stated_in(profile, id, from, sizeof from);
-    frame_row(frame);
-    frame_text(frame, FIGURE, curve_kinds[id].name);
-    frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
-                curve->count > 1 ? last : "");
-    frame_number(frame, FIRST, value[0]);
-    frame_number(frame, LAST, value[curve->count - 1]);
-    frame_text(frame, UNIT, unit_kinds[unit].name);
-    frame_text(frame, BASIS, basis_names[curve->basis]);
-    frame_text(frame, FROM, from);
-    frame_text(frame, SOURCE, curve->source);
-    frame_textf(frame, SAID, "%s, %s: %s", basis_names[curve->basis], from, curve->source);
-}
-
 static bool list_machine(const char *name, bool json, struct error *why)
 {
     struct profile profile;
@@ -396,7 +373,25 @@ static bool list_machine(const char *name, bool json, struct error *why)
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         if (profile.curves[id].count > 0) {
-            put_machine_figure(&profile, id, frame);
+            /* The value of a curve, or its first and its last: "0.1 … 90.0 %", and what is said of it. */
+            const struct curve *curve = &profile.curves[id];
+            const double *value = curve->value;
+            enum unit unit = curve_kinds[id].unit;
+            char from[96], first[32], last[32];
+            units_format(value[0], unit, first, sizeof first);
+            units_format(value[curve->count - 1], unit, last, sizeof last);
+            profile_stated_in(&profile, id, from, sizeof from);
+            frame_row(frame);
+            frame_text(frame, FIGURE, curve_kinds[id].name);
+            frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
+                        curve->count > 1 ? last : "");
+            frame_number(frame, FIRST, value[0]);
+            frame_number(frame, LAST, value[curve->count - 1]);
+            frame_text(frame, UNIT, unit_kinds[unit].name);
+            frame_text(frame, BASIS, basis_names[curve->basis]);
+            frame_text(frame, FROM, from);
+            frame_text(frame, SOURCE, curve->source);
+            frame_textf(frame, SAID, "%s, %s: %s", basis_names[curve->basis], from, curve->source);
         }
     }
     profile_release(&profile);

@@ -67,44 +67,35 @@ static void put_kv_heads(const struct model *model, const struct model_layer *la
     }
 }
 
-static void put_keeps(const struct model *model, const struct model_layer *layer,
-                      struct frame *frame)
-{
-    uint64_t key = layer_index_entry(model, layer);
-    if (layer->shares_kv) {
-        frame_text(frame, KEEPS, "nothing: it reads the KV of an earlier layer");
-    } else if (layer->ratio > 0) {
-        frame_textf(frame, KEEPS, "a window, and an entry for %u tokens%s", layer->ratio,
-                    key > 0 ? ", with a key of the indexer" : "");
-    } else {
-        frame_textf(frame, KEEPS, "%s%s", layer_kinds[layer->attention].keeps,
-                    key > 0 ? ", and a key of the indexer" : "");
-    }
-}
-
-static void put_layer(const struct model *model, uint32_t layer, struct frame *frame)
-{
-    const struct model_layer *at = &model->layers[layer];
-    bool all = !layer_kinds[at->attention].local;
-    uint64_t token = model_kv_token_bytes(model, layer) + (all ? layer_index_entry(model, at) : 0);
-    uint64_t state = model_state_bytes(model, layer);
-    frame_row(frame);
-    frame_text(frame, KIND, layer_kinds[at->attention].name);
-    frame_number(frame, LAYER_NUMBER, count_alike(model, layer, layer, model->layer_count));
-    put_kv_heads(model, at, frame);
-    frame_number(frame, TOKEN, token > 0 ? (double)token : NAN);
-    frame_number(frame, WINDOW, at->window > 0 ? (double)at->window : NAN);
-    frame_number(frame, FIXED, state > 0 ? (double)state : NAN);
-    put_keeps(model, at, frame);
-}
-
 /* A row for each kind of layer; for each part of the weights; for each context. NULL without memory. */
 static struct frame *model_page_layers(const struct model_page *page, struct error *why)
 {
     struct frame *frame = frame_create(layer_columns, LAYER_COLUMNS, why);
     for (uint32_t i = 0; frame != NULL && i < page->model.layer_count; i++) {
         if (count_alike(&page->model, i, 0, i) == 0) {
-            put_layer(&page->model, i, frame);
+            const struct model_layer *at = &page->model.layers[i];
+            bool all = !layer_kinds[at->attention].local;
+            uint64_t token = model_kv_token_bytes(&page->model, i) +
+                             (all ? layer_index_entry(&page->model, at) : 0);
+            uint64_t state = model_state_bytes(&page->model, i);
+            frame_row(frame);
+            frame_text(frame, KIND, layer_kinds[at->attention].name);
+            frame_number(frame, LAYER_NUMBER,
+                         count_alike(&page->model, i, i, page->model.layer_count));
+            put_kv_heads(&page->model, at, frame);
+            frame_number(frame, TOKEN, token > 0 ? (double)token : NAN);
+            frame_number(frame, WINDOW, at->window > 0 ? (double)at->window : NAN);
+            frame_number(frame, FIXED, state > 0 ? (double)state : NAN);
+            uint64_t key = layer_index_entry(&page->model, at);
+            if (at->shares_kv) {
+                frame_text(frame, KEEPS, "nothing: it reads the KV of an earlier layer");
+            } else if (at->ratio > 0) {
+                frame_textf(frame, KEEPS, "a window, and an entry for %u tokens%s", at->ratio,
+                            key > 0 ? ", with a key of the indexer" : "");
+            } else {
+                frame_textf(frame, KEEPS, "%s%s", layer_kinds[at->attention].keeps,
+                            key > 0 ? ", and a key of the indexer" : "");
+            }
         }
     }
     return frame;
@@ -331,19 +322,6 @@ static bool put_vllm(const struct model_page *page, struct kv_groups *groups, st
     return true;
 }
 
-/* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
-static void put_sglang(const struct model_page *page, struct frame *frame)
-{
-    double tokens = (double)page->length;
-    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots, 1};
-    if (page->pool > 0) {
-        (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
-    }
-    frame_number(frame, MODEL_full_pool_bytes, kv_pools_full(&page->model, pools.tokens));
-    frame_number(frame, MODEL_window_pool_bytes, kv_pools_window(&page->model, pools.windowed));
-    frame_number(frame, MODEL_state_pool_bytes, kv_pools_states(&page->model, pools.slots));
-}
-
 static void page_put_model(const struct model *model, struct frame *frame)
 {
     frame_row(frame);
@@ -384,7 +362,15 @@ static bool print_page(const struct model_page *page, bool json, struct error *w
     bool grouped = page->engine.pools.slots == 0 && page->engine.groups.block > 0;
     page_put_model(&page->model, frame);
     if (page->engine.pools.slots > 0) {
-        put_sglang(page, frame);
+        /* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
+        double tokens = (double)page->length;
+        struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots, 1};
+        if (page->pool > 0) {
+            (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
+        }
+        frame_number(frame, MODEL_full_pool_bytes, kv_pools_full(&page->model, pools.tokens));
+        frame_number(frame, MODEL_window_pool_bytes, kv_pools_window(&page->model, pools.windowed));
+        frame_number(frame, MODEL_state_pool_bytes, kv_pools_states(&page->model, pools.slots));
     }
     bool ok = frame != NULL && (!grouped || put_vllm(page, &groups, frame, why)) &&
               (json || frame_print_fields(frame, stdout, why)) &&

@@ -22,13 +22,12 @@ static bool merge_command_run(const struct arguments *arguments, struct error *w
     const char *output = arguments_text(arguments, OUTPUT);
     struct store *store = NULL;
     struct destination to;
-    struct error unseen;
     bool existed = access(output, F_OK) == 0;
     bool ok = (store = store_open(output, true, why)) != NULL &&
               store_merge(store, paths, count, &added, why);
     bool made = store != NULL && !existed;
     store_close(store);
-    if (!ok && made && destination_find(output, &to, &unseen)) {
+    if (!ok && made && destination_find(output, &to, ERROR_UNSEEN)) {
         unlink(to.path); /* do not leave an empty file that looks like the result */
     }
     if (ok) {

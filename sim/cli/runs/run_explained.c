@@ -63,10 +63,13 @@ static void print_helps(const struct explanation *explanation, const struct expl
     }
 }
 
-/* The figures that were not measured, each with the largest effect of 10 % on any time; 0: none. */
-static void guessed_effects(const struct explanation *explanation, double effects[CURVE_COUNT],
-                            enum basis bases[CURVE_COUNT])
+/* " To measure first (effect of a 10 % error on the step): ..." The times are those that `on` names. */
+static void print_guesses(const struct explanation *explanation, const char *on, FILE *out)
 {
+    double effects[CURVE_COUNT];
+    enum basis bases[CURVE_COUNT];
+    int shown = 0;
+    /* The figures that were not measured, each with the largest effect of 10 % on any time; 0: none. */
     memset(effects, 0, CURVE_COUNT * sizeof *effects);
     for (uint32_t t = 0; t < explanation->count; t++) {
         const struct explain_time *time = &explanation->times[t];
@@ -79,15 +82,6 @@ static void guessed_effects(const struct explanation *explanation, double effect
             }
         }
     }
-}
-
-/* " To measure first (effect of a 10 % error on the step): ..." The times are those that `on` names. */
-static void print_guesses(const struct explanation *explanation, const char *on, FILE *out)
-{
-    double effects[CURVE_COUNT];
-    enum basis bases[CURVE_COUNT];
-    int shown = 0;
-    guessed_effects(explanation, effects, bases);
     for (; shown < FIGURES_SHOWN; shown++) {
         int most = 0;
         for (int id = 1; id < CURVE_COUNT; id++) {
@@ -226,20 +220,6 @@ static double level(const struct result *result, int figure)
     return ns > 0 ? sum / ns : 0;
 }
 
-static void print_load(double servers, const struct result *result, FILE *out)
-{
-    const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
-    fprintf(out, " %s GPU computes for %.0f %% of the time, %.1f requests at once",
-            servers > 1 ? "A server's" : "The",
-            100 * result_cell(result, COLUMN(gpu_busy_share))->real,
-            level(result, RESULT_SERIES_running) / servers);
-    if (blocks->set && blocks->integer > 0) {
-        fprintf(out, ", and %s KV pool is %.0f %% full", servers > 1 ? "its" : "the",
-                100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
-    }
-    fputs(".", out);
-}
-
 static const char *why_nothing_is_found(double known, double gpu)
 {
     return known < 0.02 ? " Nothing comes again, so tiers only cost."
@@ -299,7 +279,17 @@ static void write_served(const struct point *point, const struct explanation *ex
         return;
     }
     print_times(result, before, after, out);
-    print_load((double)point_servers(point), result, out);
+    double servers = (double)point_servers(point);
+    const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
+    fprintf(out, " %s GPU computes for %.0f %% of the time, %.1f requests at once",
+            servers > 1 ? "A server's" : "The",
+            100 * result_cell(result, COLUMN(gpu_busy_share))->real,
+            level(result, RESULT_SERIES_running) / servers);
+    if (blocks->set && blocks->integer > 0) {
+        fprintf(out, ", and %s KV pool is %.0f %% full", servers > 1 ? "its" : "the",
+                100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
+    }
+    fputs(".", out);
     print_tiers(point, result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
@@ -325,8 +315,7 @@ static const struct frame_column memory_columns[] = {
 static bool print_lines(const struct point *point, FILE *out, struct error *why)
 {
     struct engine_memory memory;
-    struct trust trust = {.basis = BASIS_MEASURED};
-    double all = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    double all = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, TRUST_UNSEEN);
     if (!engine_memory_of(point, &memory, why)) {
         return false;
     }
@@ -346,25 +335,6 @@ static bool print_lines(const struct point *point, FILE *out, struct error *why)
     return good;
 }
 
-static void write_pool(const struct point *point, const struct serving_memory *memory, char *text,
-                       size_t size)
-{
-    const struct prefix_options *prefix = &memory->prefix;
-    uint64_t tokens = prefix->gpu_blocks * prefix->block_tokens, mean = point->setup.context;
-    uint64_t fit = tokens / mean;
-    uint64_t most = point->workload.sequences * point->setup.model.parallel.data; /* of all ranks */
-    const char *origin = point->setup.kv_pool_tokens > 0 ? "as kv_pool_tokens says"
-                         : point->engine.row != NULL     ? "as the engine computes it"
-                                                         : "all that weights and a step leave";
-    snprintf(text, size,
-             "%s: the KV pool has %" PRIu64 " tokens, %s: %" PRIu64
-             " blocks of %u. Requests of the "
-             "workload's mean of %" PRIu64 " tokens: %" PRIu64 " fit, and a step takes %" PRIu64
-             ", so %s how many run together.",
-             point->setup.system.name, tokens, origin, prefix->gpu_blocks, prefix->block_tokens,
-             mean, fit, most, fit < most ? "the pool limits" : "max_sequences limits");
-}
-
 /* The memory without the run's name, which differs between runs of equal memory. */
 static bool write_memory(const struct point *point, const struct run_context *runs, FILE *out,
                          struct error *why)
@@ -382,7 +352,21 @@ static bool write_memory(const struct point *point, const struct run_context *ru
                  point->setup.system.name, memory.sequences, point->setup.context,
                  point->workload.sequences);
     } else {
-        write_pool(point, &memory, text, sizeof text);
+        const struct prefix_options *prefix = &memory.prefix;
+        uint64_t tokens = prefix->gpu_blocks * prefix->block_tokens, mean = point->setup.context;
+        uint64_t fit = tokens / mean;
+        uint64_t most =
+            point->workload.sequences * point->setup.model.parallel.data; /* of all ranks */
+        const char *origin = point->setup.kv_pool_tokens > 0 ? "as kv_pool_tokens says"
+                             : point->engine.row != NULL     ? "as the engine computes it"
+                                                             : "all that weights and a step leave";
+        snprintf(text, (sizeof text),
+                 "%s: the KV pool has %" PRIu64 " tokens, %s: %" PRIu64
+                 " blocks of %u. Requests of the "
+                 "workload's mean of %" PRIu64 " tokens: %" PRIu64 " fit, and a step takes %" PRIu64
+                 ", so %s how many run together.",
+                 point->setup.system.name, tokens, origin, prefix->gpu_blocks, prefix->block_tokens,
+                 mean, fit, most, fit < most ? "the pool limits" : "max_sequences limits");
     }
     if (computed && !print_lines(point, out, why)) {
         return false;
@@ -479,37 +463,6 @@ bool explain_print(const struct scenario *scenario, const struct result *results
 
 /* ---- JSON ---- */
 
-/* The kind of the run's server or system, and what else its errors hang on. */
-static void put_class(const struct point *point, const struct result *result,
-                      struct json_writer *json)
-{
-    char class[ERROR_BAND_NAME];
-    const struct setup *setup = &point->setup;
-    point_error_class(point, serving_band_load(result), class);
-    json_put_text(json, "class", class);
-    json_put_text(json, "system", error_band_system(setup));
-    json_put_text(json, "profile", setup->profile.name);
-    json_put(json, "layers", "%" PRIu32,
-             result_cell(result, COLUMN(step_us))->set ? setup->model.layer_count : 0);
-}
-
-/* The columns that differ from the run's, without those that a run timed again does not have. */
-static void put_changes(const struct result *result, const struct result *end,
-                        struct json_writer *json)
-{
-    char before[CELL_SIZE], after[CELL_SIZE];
-    json_begin(json, "changes", '{');
-    for (uint32_t i = 0; i < column_count; i++) {
-        const struct column *column = column_rows[i];
-        const char *old = cell_text(result, column, before), *now = cell_text(end, column, after);
-        if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL && now != NULL &&
-            strcmp(old, now) != 0) {
-            json_put(json, column->name, "%s", now);
-        }
-    }
-    json_end(json, '}');
-}
-
 static void put_ends(const struct point *point, const struct result *result,
                      const struct run_ranges *ranges, struct json_writer *json)
 {
@@ -521,7 +474,19 @@ static void put_ends(const struct point *point, const struct result *result,
         json_put_text(json, "figure", curve_kinds[range->curve].name);
         json_put_text(json, "basis", basis_names[curve->basis]);
         json_put(json, "share", "%.9g", i % 2 == 0 ? curve->least : curve->most);
-        put_changes(result, &range->ends[i % 2], json);
+        /* The columns that differ from the run's, without those that a run timed again does not have. */
+        char before[CELL_SIZE], after[CELL_SIZE];
+        json_begin(json, "changes", '{');
+        for (uint32_t c = 0; c < column_count; c++) {
+            const struct column *column = column_rows[c];
+            const char *old = cell_text(result, column, before),
+                       *now = cell_text(&range->ends[i % 2], column, after);
+            if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL &&
+                now != NULL && strcmp(old, now) != 0) {
+                json_put(json, column->name, "%s", now);
+            }
+        }
+        json_end(json, '}');
         json_end(json, '}');
     }
     json_end(json, ']');
@@ -541,7 +506,15 @@ bool explain_print_json(const struct scenario *scenario, uint32_t index,
     good = good && run_begin_json(result, &json, why);
     if (good) {
         json_begin(&json, "explain", '{');
-        put_class(&point, result, &json);
+        /* The kind of the run's server or system, and what else its errors hang on. */
+        char class[ERROR_BAND_NAME];
+        const struct setup *setup = &point.setup;
+        point_error_class(&point, serving_band_load(result), class);
+        json_put_text(&json, "class", class);
+        json_put_text(&json, "system", error_band_system(setup));
+        json_put_text(&json, "profile", setup->profile.name);
+        json_put(&json, "layers", "%" PRIu32,
+                 result_cell(result, COLUMN(step_us))->set ? setup->model.layer_count : 0);
         put_ends(&point, result, &ranges, &json);
         json_end(&json, '}');
         json_end(&json, '}');

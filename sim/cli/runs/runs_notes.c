@@ -197,19 +197,6 @@ static void note_trust(struct runs_notes *notes, const struct result *result, co
     runs_notes_add_text(&notes->bands, words, system);
 }
 
-/* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
-static void note_source(struct runs_notes *notes, const struct result *result, const char *system)
-{
-    const struct cell *source = result_cell(result, COLUMN(trace_source));
-    const struct cell *trace = result_cell(result, COLUMN(trace));
-    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
-    if (source->set) {
-        runs_notes_add_text(&notes->sources, source->text, system);
-    } else if (mass->set && mass->real < 1 && trace->set) {
-        runs_notes_add_text(&notes->masses, trace->text, system);
-    }
-}
-
 /* A failed run has its reason in the table; its notes and basis are left out. */
 void runs_notes_add(struct runs_notes *notes, const struct result *result)
 {
@@ -231,7 +218,15 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
         add_note(&notes->messages, json_array_get(result->notes, i), system);
     }
     if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
-        note_source(notes, result, system);
+        /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
+        const struct cell *source = result_cell(result, COLUMN(trace_source));
+        const struct cell *trace = result_cell(result, COLUMN(trace));
+        const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+        if (source->set) {
+            runs_notes_add_text(&notes->sources, source->text, system);
+        } else if (mass->set && mass->real < 1 && trace->set) {
+            runs_notes_add_text(&notes->masses, trace->text, system);
+        }
         note_trust(notes, result, system);
     }
 }
@@ -333,21 +328,6 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
     }
 }
 
-/* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 % (most: gpu.topk)" */
-static void print_basis(const struct runs_notes *notes, FILE *out)
-{
-    const char *between = "";
-    fputs("step time by basis: ", out);
-    for (int i = 0; i < BASIS_COUNT; i++) {
-        char share[SHARE];
-        if (write_share(notes, (enum basis)i, share)) {
-            fprintf(out, "%s%s %s", between, basis_names[i], share);
-            between = ", ";
-        }
-    }
-    fprintf(out, notes->assumed[0] != '\0' ? " (most: %s)\n" : "\n", notes->assumed);
-}
-
 /* How rough all figures are, in one line, and how many runs use a curve or a recording past its ends. */
 static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
 {
@@ -385,6 +365,16 @@ void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out)
         print_sure(notes, why, out);
     }
     if (notes->timed > 0 && why) {
-        print_basis(notes, out);
+        /* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 % (most: gpu.topk)" */
+        const char *between = "";
+        fputs("step time by basis: ", out);
+        for (int i = 0; i < BASIS_COUNT; i++) {
+            char share[SHARE];
+            if (write_share(notes, (enum basis)i, share)) {
+                fprintf(out, "%s%s %s", between, basis_names[i], share);
+                between = ", ";
+            }
+        }
+        fprintf(out, notes->assumed[0] != '\0' ? " (most: %s)\n" : "\n", notes->assumed);
     }
 }

@@ -85,22 +85,6 @@ static int by_time(const void *a, const void *b)
     return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-/* Causes of stalls as shares of the step, largest first, but those that round to 0: "manager 18, sync 2". */
-static void write_stalls(const struct result *result, char text[STALLS])
-{
-    struct result_item items[RESULT_MOST_ITEMS];
-    memcpy(items, result->stalls, sizeof items);
-    qsort(items, result->stall_count, sizeof items[0], by_time);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        double percent =
-            100 * (double)items[i].ns / (double)result_cell(result, COLUMN(step_us))->integer;
-        if (percent >= 0.5) {
-            text_append(text, STALLS, "%s%s %.0f", i > 0 ? ", " : "", items[i].name, percent);
-        }
-    }
-}
-
 /* What hits cost in quality is as uncertain as hits, so that mass stays in a table with ranges. */
 static bool fill_steps(struct frame *frame, const struct result *result, struct error *why)
 {
@@ -114,25 +98,21 @@ static bool fill_steps(struct frame *frame, const struct result *result, struct 
     }
     frame_result(frame, result);
     drawn_means(frame, result);
-    write_stalls(result, stalls);
+    /* Causes of stalls as shares of the step, largest first, but those that round to 0: "manager 18, sync 2". */
+    struct result_item items[RESULT_MOST_ITEMS];
+    memcpy(items, result->stalls, sizeof items);
+    qsort(items, result->stall_count, sizeof items[0], by_time);
+    stalls[0] = '\0';
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        double percent =
+            100 * (double)items[i].ns / (double)result_cell(result, COLUMN(step_us))->integer;
+        if (percent >= 0.5) {
+            text_append(stalls, STALLS, "%s%s %.0f", i > 0 ? ", " : "", items[i].name, percent);
+        }
+    }
     frame_text(frame, frame_find(frame, "spread"), spread);
     frame_text(frame, frame_find(frame, "waits"), stalls);
     return true;
-}
-
-/* Other figures would be those of one draw, beside means, which take much room. */
-static void fill_served(struct frame *frame, const struct result *result)
-{
-    if (result->draws.count > 0) {
-        frame->columns[frame_find(frame, "rate")].drop = 1;
-        frame_number(frame, frame_find(frame, "requests"), result_number(result, COLUMN(requests)));
-        drawn_means(frame, result);
-    } else {
-        frame_result(frame, result);
-    }
-    if (result_cell(result, COLUMN(queue_grows))->integer > 0) {
-        frame_text(frame, frame_find(frame, "marks"), "queue grows");
-    }
 }
 
 enum { TEXT = 64, MOST_KEYS = 20 };
@@ -211,14 +191,25 @@ void runs_table_destroy(struct runs_table *runs)
 static bool put_figures(struct runs_table *runs, const struct result *result, struct error *why)
 {
     const struct column *figure = runs->serves ? COLUMN(requests) : COLUMN(step_us);
+    struct frame *frame = runs->frame;
     if (result_failed(result) || !result_cell(result, figure)->set) {
-        uint32_t batch = FIRST_KEY + runs->key_count;
-        frame_result(runs->frame, result);
-        frame_failed(runs->frame, batch + 1, result);
+        frame_result(frame, result);
+        frame_failed(frame, FIRST_KEY + runs->key_count + 1, result);
     } else if (runs->serves) {
-        fill_served(runs->frame, result);
+        /* Other figures would be those of one draw, beside means, which take much room. */
+        if (result->draws.count > 0) {
+            frame->columns[frame_find(frame, "rate")].drop = 1;
+            frame_number(frame, frame_find(frame, "requests"),
+                         result_number(result, COLUMN(requests)));
+            drawn_means(frame, result);
+        } else {
+            frame_result(frame, result);
+        }
+        if (result_cell(result, COLUMN(queue_grows))->integer > 0) {
+            frame_text(frame, frame_find(frame, "marks"), "queue grows");
+        }
     } else {
-        return fill_steps(runs->frame, result, why);
+        return fill_steps(frame, result, why);
     }
     return true;
 }

@@ -84,8 +84,7 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
     if (view->progress && !ok) {
         progress_clear();
     }
-    struct error unseen; /* when the sweep's comes first */
-    if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
+    if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : ERROR_UNSEEN)) {
         return false;
     }
     if (!ok && why->kind == ERROR_INTERRUPTED && sweep->store != NULL) {

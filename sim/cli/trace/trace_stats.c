@@ -72,20 +72,6 @@ static void stats_command_print_json(const struct trace *trace,
     putchar('\n');
 }
 
-static void print_locality(const struct trace *trace, const struct fit_locality *locality)
-{
-    const double *near = locality->near;
-    if (has_neighbours(trace)) {
-        printf("\nnear: of the other units in a wanted unit's 1024th, 256th, 64th, 16th of the "
-               "context, %.0f, %.0f, %.0f, %.0f %%\n      are wanted too\n",
-               100 * near[0], 100 * near[1], 100 * near[2], 100 * near[3]);
-    }
-    if (has_others(trace)) {
-        printf("%salike: another head of the layer wants %.0f %% of a head's units\n",
-               has_neighbours(trace) ? "" : "\n", 100 * locality->alike);
-    }
-}
-
 static bool stats_command_print_table(const struct trace *trace,
                                       const struct stats_command_measured *measured,
                                       const struct layer_choice *choice, struct error *why)
@@ -113,7 +99,16 @@ static bool stats_command_print_table(const struct trace *trace,
            selection->recent);
     bool ok = frame_print(frame, NULL, stdout, why);
     frame_destroy(frame);
-    print_locality(trace, &measured->locality);
+    const double *near = measured->locality.near;
+    if (has_neighbours(trace)) {
+        printf("\nnear: of the other units in a wanted unit's 1024th, 256th, 64th, 16th of the "
+               "context, %.0f, %.0f, %.0f, %.0f %%\n      are wanted too\n",
+               100 * near[0], 100 * near[1], 100 * near[2], 100 * near[3]);
+    }
+    if (has_others(trace)) {
+        printf("%salike: another head of the layer wants %.0f %% of a head's units\n",
+               has_neighbours(trace) ? "" : "\n", 100 * measured->locality.alike);
+    }
     return ok;
 }
 

@@ -178,8 +178,7 @@ struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust tru
 
 double roofline_peak(const struct profile *profile, enum curve_id peak)
 {
-    struct trust of_the_share = {.basis = BASIS_MEASURED};
-    return profile_value(profile, peak, 0, &of_the_share);
+    return profile_value(profile, peak, 0, TRUST_UNSEEN);
 }
 
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own)
@@ -342,8 +341,7 @@ struct kernel kernel_experts(const struct profile *profile, double flops, double
 
 static double peak(const struct profile *profile, enum curve_id id)
 {
-    struct trust trust = {.basis = BASIS_MEASURED};
-    return profile_states(profile, id) ? profile_value(profile, id, 0, &trust) : 0;
+    return profile_states(profile, id) ? profile_value(profile, id, 0, TRUST_UNSEEN) : 0;
 }
 
 const char *kernel_lacking_products(const struct profile *profile, enum dtype weights)

@@ -109,35 +109,6 @@ static struct shared_entry *shared_find(struct shared *shared, const struct shar
     return NULL;
 }
 
-/* The entry unused for longest. There is one, because no thread holds more values than there is room for. */
-static struct shared_entry *take_oldest(struct shared *shared)
-{
-    struct shared_entry *oldest = NULL;
-    for (uint32_t i = 0; i < shared->count; i++) {
-        struct shared_entry *entry = &shared->entries[i];
-        if (entry->users == 0 && (oldest == NULL || entry->used < oldest->used)) {
-            oldest = entry;
-        }
-    }
-    assert(oldest != NULL); /* there are more entries than users hold */
-    shared_clear(oldest);
-    return oldest;
-}
-
-/* Make the value. The lock is held on entry and on return, but not while making. */
-static void shared_make(struct shared *shared, struct shared_entry *entry, void *context,
-                        struct error *why)
-{
-    pthread_mutex_unlock(&shared->lock);
-    void *value = entry->kind->make(context, why);
-    pthread_mutex_lock(&shared->lock);
-    entry->value = value;
-    if (value == NULL) {
-        entry->kind = NULL; /* waiting threads find nothing, and try themselves */
-    }
-    pthread_cond_broadcast(&shared->made);
-}
-
 const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
                        void *context, struct shared_entry **entry, struct error *why)
 {
@@ -158,9 +129,25 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
         return NULL;
     }
     if (found == NULL) {
-        found = take_oldest(shared);
+        /* The entry unused for longest: no thread holds more values than there is room for. */
+        for (uint32_t i = 0; i < shared->count; i++) {
+            struct shared_entry *other = &shared->entries[i];
+            if (other->users == 0 && (found == NULL || other->used < found->used)) {
+                found = other;
+            }
+        }
+        assert(found != NULL); /* there are more entries than users hold */
+        shared_clear(found);
         *found = (struct shared_entry){.key = key, .kind = kind, .users = 1};
-        shared_make(shared, found, context, why);
+        /* Make the value. The lock is held on entry and on return, but not while making. */
+        pthread_mutex_unlock(&shared->lock);
+        void *made = kind->make(context, why);
+        pthread_mutex_lock(&shared->lock);
+        found->value = made;
+        if (made == NULL) {
+            found->kind = NULL; /* waiting threads find nothing, and try themselves */
+        }
+        pthread_cond_broadcast(&shared->made);
     } else {
         found->users++;
     }

@@ -65,26 +65,6 @@ static double growth_mean(const struct growth *growth, size_t at, bool integer)
     return sum;
 }
 
-/* A column that all lengths have. Rates are to those of the last length as its step is to the mean one. */
-static void growth_write_column(const struct growth *growth, const struct column *column,
-                                struct result *out)
-{
-    uint32_t last = growth->setup->cohort_count - 1;
-    struct cell *cell = &out->cells[column->index];
-    size_t at = (size_t)((char *)&cell->real - (char *)out);
-    double slower = result_number(out, COLUMN(step_us)) /
-                    result_number(&growth->lengths[last], COLUMN(step_us));
-    for (uint32_t i = 0; i < last; i++) {
-        cell->set = cell->set && result_cell(&growth->lengths[i], column)->set;
-    }
-    if (cell->set && column_is_integer(column)) {
-        cell->integer = llround(growth_mean(growth, at, true));
-    } else if (cell->set) {
-        cell->real =
-            column->unit == UNIT_PER_S ? cell->real / slower : growth_mean(growth, at, false);
-    }
-}
-
 /* Rounded so that they add up. */
 static void growth_write_items(const struct growth *growth, struct result *out,
                                struct result_item *items, uint32_t count)
@@ -112,8 +92,24 @@ static bool growth_write(struct growth *growth, struct result *out, struct error
     if (!growth_write_steps(growth, out, why)) {
         return false;
     }
-    for (uint32_t i = COLUMN(hit_ratio)->index; i < COLUMN(parts_us)->index; i++) {
-        growth_write_column(growth, column_rows[i], out);
+    uint32_t last = setup->cohort_count - 1;
+    /* Columns that all lengths have. Rates, behind the step, are to those of the last length as its step
+     * is to the mean one. */
+    for (uint32_t c = COLUMN(hit_ratio)->index; c < COLUMN(parts_us)->index; c++) {
+        const struct column *column = column_rows[c];
+        struct cell *cell = &out->cells[c];
+        size_t at = (size_t)((char *)&cell->real - (char *)out);
+        double slower = result_number(out, COLUMN(step_us)) /
+                        result_number(&growth->lengths[last], COLUMN(step_us));
+        for (uint32_t i = 0; i < last; i++) {
+            cell->set = cell->set && result_cell(&growth->lengths[i], column)->set;
+        }
+        if (cell->set && column_is_integer(column)) {
+            cell->integer = llround(growth_mean(growth, at, true));
+        } else if (cell->set) {
+            cell->real =
+                column->unit == UNIT_PER_S ? cell->real / slower : growth_mean(growth, at, false);
+        }
     }
     growth_write_items(growth, out, out->parts, out->part_count);
     growth_write_items(growth, out, out->stalls, out->stall_count);

@@ -85,22 +85,6 @@ static void write_tiers(const struct memory *memory, struct result *result)
     }
 }
 
-static void write_split(const struct setup *setup, const struct plan *plan, struct result *result)
-{
-    double kv = 0, act = 0;
-    for (uint32_t i = 0; i < plan->cohort_count; i++) {
-        const struct cohort *cohort = &plan->cohorts[i];
-        const struct split *split = &cohort->sizes.split;
-        kv += (double)cohort->sequences * (double)split->kv;
-        act += (double)cohort->sequences * (double)split->act_host;
-    }
-    if (act > 0 && setup->mechanisms->representation != REPRESENTATION_BOTH) {
-        kv *= (double)model_kept_token_bytes(&setup->model);
-        act *= (double)model_activation_bytes(&setup->model);
-        result_real(result, COLUMN(kv_over_act), kv / act);
-    }
-}
-
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
@@ -113,7 +97,18 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN(warmup), plan->warmup);
     result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
-    write_split(setup, plan, result);
+    double kv = 0, act = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        const struct split *split = &cohort->sizes.split;
+        kv += (double)cohort->sequences * (double)split->kv;
+        act += (double)cohort->sequences * (double)split->act_host;
+    }
+    if (act > 0 && setup->mechanisms->representation != REPRESENTATION_BOTH) {
+        kv *= (double)model_kept_token_bytes(&setup->model);
+        act *= (double)model_activation_bytes(&setup->model);
+        result_real(result, COLUMN(kv_over_act), kv / act);
+    }
     if (setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY && plan->fits) {
         result_integer(result, COLUMN(prefetchable_heads),
                        resident_prefetchable(setup, plan, TRUST_UNSEEN));
@@ -159,44 +154,6 @@ static double outside_tokens(const struct setup *setup, const struct plan *plan)
     return sum / plan->batch;
 }
 
-/* The part that the CPU attends to. */
-static void write_for_cpu(const struct setup *setup, const struct plan *plan,
-                          const struct ledger *ledger, struct result *result)
-{
-    double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
-    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
-        pairs += ledger->rows[i].offloaded_heads;
-        kept += (double)ledger->rows[i].for_cpu;
-    }
-    if (setup->mechanisms->attention == ATTEND_HYBRID && pairs * outside > 0) {
-        result_real(result, COLUMN(kept_share), kept / (pairs * outside));
-    }
-}
-
-/* What the queries of a verification want together. */
-static void write_union(const struct setup *setup, const struct plan *plan,
-                        const struct ledger *ledger, struct result *result)
-{
-    double wanted = 0, single = 0;
-    uint32_t whole = 0;
-    while (whole < plan->layers && setup_loads_whole(setup, whole)) {
-        whole++;
-    }
-    for (uint32_t i = 0; plan->rows != NULL && i < plan->cohort_count; i++) {
-        const struct ledger_row *rows = ledger_part(ledger, i);
-        double each = (double)plan->cohorts[i].sizes.selected_tokens; /* of one query */
-        for (size_t r = 0; r < (size_t)ledger->steps * ledger->layers; r++) {
-            if (r % ledger->layers >= whole) { /* what loads whole is the same for any number */
-                wanted += (double)rows[r].wanted;
-                single += each * rows[r].offloaded_heads;
-            }
-        }
-    }
-    if (single > 0) {
-        result_real(result, COLUMN(draft_union), wanted / single);
-    }
-}
-
 void outcome_ledger(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                     struct result *result)
 {
@@ -204,8 +161,34 @@ void outcome_ledger(const struct setup *setup, const struct plan *plan, const st
         size_t count = (size_t)ledger->steps * ledger->layers;
         result_real(result, COLUMN(hit_ratio), hit_ratio(ledger, 0, 1, count));
         outcome_note_ledger(setup, plan, ledger, result);
-        write_for_cpu(setup, plan, ledger, result);
-        write_union(setup, plan, ledger, result);
+        /* The part that the CPU attends to. */
+        double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
+        for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+            pairs += ledger->rows[i].offloaded_heads;
+            kept += (double)ledger->rows[i].for_cpu;
+        }
+        if (setup->mechanisms->attention == ATTEND_HYBRID && pairs * outside > 0) {
+            result_real(result, COLUMN(kept_share), kept / (pairs * outside));
+        }
+        /* What the queries of a verification want together. */
+        double wanted = 0, single = 0;
+        uint32_t whole = 0;
+        while (whole < plan->layers && setup_loads_whole(setup, whole)) {
+            whole++;
+        }
+        for (uint32_t i = 0; plan->rows != NULL && i < plan->cohort_count; i++) {
+            const struct ledger_row *rows = ledger_part(ledger, i);
+            double each = (double)plan->cohorts[i].sizes.selected_tokens; /* of one query */
+            for (size_t r = 0; r < (size_t)ledger->steps * ledger->layers; r++) {
+                if (r % ledger->layers >= whole) { /* what loads whole is the same for any number */
+                    wanted += (double)rows[r].wanted;
+                    single += each * rows[r].offloaded_heads;
+                }
+            }
+        }
+        if (single > 0) {
+            result_real(result, COLUMN(draft_union), wanted / single);
+        }
     }
 }
 
@@ -310,23 +293,6 @@ static void outcome_write_parts(const struct timing *timing, int64_t step_ns, st
     result_integer(result, COLUMN(cpu_us), apportion_mean(*timing->cpu_ns, timing->steps));
 }
 
-static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
-                                struct result *result)
-{
-    double tokens = drafts_tokens(&setup->drafts), per_user = tokens * 1e9 / (double)step_ns;
-    result_integer(result, COLUMN(step_us), step_ns);
-    result_integer(result, COLUMN(tpot_ms), token_ns(setup, step_ns));
-    if (setup->drafts.count > 0) {
-        result_real(result, COLUMN(step_tokens), tokens);
-    }
-    result_real(result, COLUMN(decode_tokens_per_s),
-                per_user * plan->batch * model_passes(&setup->model));
-    result_real(result, COLUMN(tokens_per_s_per_user), per_user);
-    result_real(result, COLUMN(tokens_per_s_per_gpu),
-                per_user * plan->batch / setup->model.tensor_parallel);
-    price_write(&setup->profile, result);
-}
-
 /* Bytes of all steps over a way. */
 static int64_t timing_moved(const struct timing *timing, enum way_id way)
 {
@@ -335,22 +301,6 @@ static int64_t timing_moved(const struct timing *timing, enum way_id way)
         bytes += timing->step[s].moved[way];
     }
     return bytes;
-}
-
-/* A server has one disk; what each of its GPUs reads and writes there adds up. */
-static void write_disk(const struct setup *setup, const struct timing *timing,
-                       struct result *result)
-{
-    double gpus = model_gpus(&setup->model);
-    double read = (double)timing_moved(timing, WAY_DISK_IN) * gpus;
-    double written = (double)timing_moved(timing, WAY_DISK_OUT) * gpus;
-    result_integer(result, COLUMN(disk_read_bytes_per_step), llround(read / timing->steps));
-    result_integer(result, COLUMN(disk_write_bytes_per_step), llround(written / timing->steps));
-    if (mechanisms_use_disk(setup->mechanisms)) {
-        double a_day = written * 86400e9 / (double)timing->total_ns;
-        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, TRUST_UNSEEN);
-        result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
-    }
 }
 
 /* The bytes of all steps over one way of the link, a step, and as a share of what it could carry. */
@@ -375,14 +325,35 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     bool crosses = setup->mechanisms->attention != ATTEND_CPU;
     double token_bytes =
         crosses ? (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup) : 0;
-    outcome_write_rates(setup, plan, step_ns, result);
+    double tokens = drafts_tokens(&setup->drafts), per_user = tokens * 1e9 / (double)step_ns;
+    result_integer(result, COLUMN(step_us), step_ns);
+    result_integer(result, COLUMN(tpot_ms), token_ns(setup, step_ns));
+    if (setup->drafts.count > 0) {
+        result_real(result, COLUMN(step_tokens), tokens);
+    }
+    result_real(result, COLUMN(decode_tokens_per_s),
+                per_user * plan->batch * model_passes(&setup->model));
+    result_real(result, COLUMN(tokens_per_s_per_user), per_user);
+    result_real(result, COLUMN(tokens_per_s_per_gpu),
+                per_user * plan->batch / setup->model.tensor_parallel);
+    price_write(&setup->profile, result);
     outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN(layer_us),
                    apportion_mean(layers, timing->steps * timing->layers));
     outcome_write_way(setup, timing, WAY_IN, COLUMN(h2d_bytes_per_step), COLUMN(h2d_share), result);
     outcome_write_way(setup, timing, WAY_OUT, COLUMN(d2h_bytes_per_step), COLUMN(d2h_share),
                       result);
-    write_disk(setup, timing, result);
+    /* A server has one disk; what each of its GPUs reads and writes there adds up. */
+    double gpus = model_gpus(&setup->model);
+    double read = (double)timing_moved(timing, WAY_DISK_IN) * gpus;
+    double written = (double)timing_moved(timing, WAY_DISK_OUT) * gpus;
+    result_integer(result, COLUMN(disk_read_bytes_per_step), llround(read / timing->steps));
+    result_integer(result, COLUMN(disk_write_bytes_per_step), llround(written / timing->steps));
+    if (mechanisms_use_disk(setup->mechanisms)) {
+        double a_day = written * 86400e9 / (double)timing->total_ns;
+        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, TRUST_UNSEEN);
+        result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
+    }
     return write_layers(ledger, timing, token_bytes, result, why) &&
            write_steps(ledger, timing, result, why) && outcome_spread(setup, result, why);
 }

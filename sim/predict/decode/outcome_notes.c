@@ -51,41 +51,7 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     }
 }
 
-/* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host. */
-static void note_host(const struct setup *setup, struct result *result)
-{
-    static const char host[] = "host.";
-    enum curve_id ids[CURVE_COUNT];
-    size_t count = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
-    char missing[400] = "";
-    for (size_t i = 0; i < count; i++) {
-        const char *name = curve_kinds[ids[i]].name;
-        if (strncmp(name, host, strlen(host)) == 0 &&
-            setup->profile.curves[ids[i]].basis != BASIS_MEASURED) {
-            name_list_add(missing, sizeof missing, name);
-        }
-    }
-    if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
-        result_note(result,
-                    note_make(NOTE_host_unmeasured, note_text(system_cpu_part(setup->mechanisms)),
-                              note_text(missing)));
-    }
-}
-
 /* ---- model, contexts, choices of the system ---- */
-
-/* Has a system that offloads no layer that it could offload? */
-static void note_layers(const struct setup *setup, struct result *result)
-{
-    const struct model *model = &setup->model;
-    bool local = mechanisms_offload(setup->mechanisms);
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        local = local && model_layer_local(model, i);
-    }
-    if (local) {
-        result_note(result, note_make(NOTE_nothing_to_offload, note_text(model->name)));
-    }
-}
 
 void outcome_note_reading(const struct model *model, struct result *result)
 {
@@ -114,7 +80,14 @@ static void note_model(const struct setup *setup, struct result *result)
     if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
         result_note(result, note_make(NOTE_attention_type, note_text(dtype_name(model->kv))));
     }
-    note_layers(setup, result);
+    /* Has a system that offloads no layer that it could offload? */
+    bool local = mechanisms_offload(setup->mechanisms);
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        local = local && model_layer_local(model, i);
+    }
+    if (local) {
+        result_note(result, note_make(NOTE_nothing_to_offload, note_text(model->name)));
+    }
     if (model->kv_lora > 0 && model->index_topk > 0 && cohort.context > model->index_topk &&
         !uses) {
         result_note(result, note_make(NOTE_indexer_unused, note_text(model->name)));
@@ -168,18 +141,6 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
     }
     if (setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY && !queries) {
         result_note(result, note_plain(NOTE_difficulty_unknown));
-    }
-}
-
-/* Are weights streamed that would fit? */
-static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
-{
-    const struct memory *memory = &plan->memory;
-    double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
-    double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
-    bool streams = setup->mechanisms->weights_at == WEIGHTS_AT_GPU; /* else the CPU multiplies */
-    if (streams && weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
-        result_note(result, note_plain(NOTE_weights_fit));
     }
 }
 
@@ -238,7 +199,14 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
     }
     note_model(setup, result);
     note_policy(setup, plan, result);
-    note_fit(setup, plan, result);
+    /* Are weights streamed that would fit? */
+    const struct memory *memory = &plan->memory;
+    double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
+    double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
+    bool streams = setup->mechanisms->weights_at == WEIGHTS_AT_GPU; /* else the CPU multiplies */
+    if (streams && weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
+        result_note(result, note_plain(NOTE_weights_fit));
+    }
     note_retrieval(setup, plan, result);
     const char *fault = setup->trace_fault;
     if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
@@ -246,7 +214,23 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
                                 ? note_make(NOTE_trace_recorded, note_text(fault))
                                 : note_make(NOTE_trace_generated, note_text(fault)));
     }
-    note_host(setup, result);
+    /* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host. */
+    static const char host[] = "host.";
+    enum curve_id ids[CURVE_COUNT];
+    size_t count = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
+    char missing[400] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *name = curve_kinds[ids[i]].name;
+        if (strncmp(name, host, strlen(host)) == 0 &&
+            setup->profile.curves[ids[i]].basis != BASIS_MEASURED) {
+            name_list_add(missing, sizeof missing, name);
+        }
+    }
+    if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
+        result_note(result,
+                    note_make(NOTE_host_unmeasured, note_text(system_cpu_part(setup->mechanisms)),
+                              note_text(missing)));
+    }
 }
 
 #define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */

@@ -209,19 +209,6 @@ static void add_peak(const struct point *point, double sms, struct engine_memory
     }
 }
 
-/* Where copies of prefixes pass on their way to the host and back. */
-static void add_passed(const struct point *point, struct engine_memory *out)
-{
-    const struct setup *setup = &point->setup;
-    const struct server_connector *connector =
-        server_engine_connector(&point->engine, setup->system.connector);
-    if (connector != NULL && connector->gpu_units > 0) {
-        uint64_t tokens = connector->gpu_units * setup->mechanisms->prefix_unit;
-        engine_memory_add(out, "copies", (double)(tokens * model_kv_tokens_bytes(&setup->model)),
-                          BASIS_PUBLISHED, "KV on its way to host memory");
-    }
-}
-
 /* FlashInfer's fused all-reduce holds on each GPU a buffer of the largest message for each GPU of the
  * group, flags, and three such buffers more (trtllm_create_ipc_workspace_for_all_reduce_fusion). Memory
  * that a switch can multicast comes in whole pieces, even for the flags. */
@@ -269,14 +256,21 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
         /* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
          * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
          * from its start is assumed; the log of an A100 (tests/unit/predict) shows such a growth. */
-        struct trust trust = {.basis = BASIS_MEASURED};
-        double threads = sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
+        double threads = sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, TRUST_UNSEEN);
         engine_memory_add(out, "local memory", threads * stack_bytes(profile), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");
     }
     engine_memory_add(out, "kernels", point->engine.kernel_bytes, BASIS_PUBLISHED,
                       "code that CUDA loads");
-    add_passed(point, out);
+    /* Where copies of prefixes pass on their way to the host and back. */
+    const struct setup *setup = &point->setup;
+    const struct server_connector *connector =
+        server_engine_connector(&point->engine, setup->system.connector);
+    if (connector != NULL && connector->gpu_units > 0) {
+        uint64_t tokens = connector->gpu_units * setup->mechanisms->prefix_unit;
+        engine_memory_add(out, "copies", (double)(tokens * model_kv_tokens_bytes(&setup->model)),
+                          BASIS_PUBLISHED, "KV on its way to host memory");
+    }
     if (runner->takes_graphs && workload->compile != COMPILE_EAGER) {
         engine_memory_add(out, "CUDA graphs",
                           graph_bytes * server_engine_graphs(&point->engine, workload->sequences,
@@ -326,13 +320,12 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
 {
     static const enum curve_id sms_id = CURVE_GPU_SMS;
     const struct profile *profile = &point->setup.profile;
-    struct trust trust = {.basis = BASIS_MEASURED};
     bool triton = runner_of(point)->sampler == SAMPLER_TRITON;
     if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
         return false;
     }
-    double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
-    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust), left = all;
+    double sms = triton ? profile_value(profile, sms_id, 0, TRUST_UNSEEN) : 0;
+    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, TRUST_UNSEEN), left = all;
     *out = (struct engine_memory){.count = 0};
     if (point->engine.memory == ENGINE_REST) {
         split_rest(point, all, out);
@@ -543,7 +536,6 @@ bool engine_memory_set(struct point *point, struct error *why)
 {
     struct setup *setup = &point->setup;
     struct setup_engine *engine = &setup->engine;
-    struct trust trust = {.basis = BASIS_MEASURED};
     bool divides = point->engine.row != NULL && !mechanisms_offload(setup->mechanisms);
     engine->room = 0;
     if (divides) {
@@ -563,6 +555,6 @@ bool engine_memory_set(struct point *point, struct error *why)
     if (setup->kv_pool_tokens == 0 && setup->kv_pool > 0) { /* 0: nobody states it */
         setup->kv_pool_tokens = 1;
     }
-    double has = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    double has = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, TRUST_UNSEEN);
     return (!divides || set_memory(point, has, why)) && check_pool_size(point, has, why);
 }

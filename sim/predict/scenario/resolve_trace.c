@@ -78,21 +78,15 @@ static bool has_steps(const struct trace *trace, const struct setup *setup, stru
                      (long long)recorded);
 }
 
-/* The shortest sequences of a server want the largest share of the context. 0: there are no requests. */
-static uint64_t shortest_prompt(const struct point *point)
-{
-    uint64_t shortest = 0;
-    for (size_t i = 0; point->requests != NULL && i < point->requests->count; i++) {
-        uint64_t prompt = point->requests->all[i].prompt;
-        shortest = shortest == 0 || prompt < shortest ? prompt : shortest;
-    }
-    return shortest;
-}
-
 bool ensemble_suffices(const struct point *point, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    uint64_t prompt = shortest_prompt(point);
+    /* The shortest sequences of a server want the largest share of the context. 0: there are no requests. */
+    uint64_t least = 0;
+    for (size_t i = 0; point->requests != NULL && i < point->requests->count; i++) {
+        uint64_t prompt = point->requests->all[i].prompt;
+        least = least == 0 || prompt < least ? prompt : least;
+    }
     for (uint32_t i = 0; i < point->family_count; i++) {
         const struct trace *trace = point->families[i].trace;
         if (!has_steps(trace, setup, why)) {
@@ -104,8 +98,8 @@ bool ensemble_suffices(const struct point *point, struct error *why)
                 return false;
             }
         }
-        struct setup shortest = setup_at(setup, prompt);
-        if (prompt > 0 && !keeps_enough(trace, &shortest, why)) {
+        struct setup shortest = setup_at(setup, least);
+        if (least > 0 && !keeps_enough(trace, &shortest, why)) {
             return false;
         }
     }

@@ -439,7 +439,6 @@ static bool take_rules(const struct scenario *scenario, struct server_engine_gpu
 bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why)
 {
     struct workload *workload = &out->workload;
-    struct trust trust = {.basis = BASIS_MEASURED};
     const struct server_engine *engine = &out->engine;
     if (!check_pool(scenario, why)) {
         return false;
@@ -449,7 +448,7 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
     }
     const struct profile *profile = &out->setup.profile;
     struct server_engine_gpu gpu = {
-        .bytes = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
+        .bytes = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, TRUST_UNSEEN),
         .machine = profile->name,
         .gpus = out->setup.model.tensor_parallel * chunk_ranks(out),
         .stages = out->setup.model.parallel.pipeline,

@@ -101,22 +101,6 @@ void sources_watch(struct sources *sources, const struct stop_flag *stop)
     pthread_mutex_unlock(&sources->lock);
 }
 
-/* Drop the oldest traces that nobody else holds, if there are many. */
-static void drop_unused(struct sources *sources)
-{
-    size_t kept = 0, drop = sources->trace_count > MOST_TRACES ? sources->trace_count / 2 : 0;
-    for (size_t i = 0; i < sources->trace_count; i++) {
-        struct trace *trace = sources->traces[i];
-        if (drop > 0 && trace_holders(trace) == 1) {
-            trace_close(trace);
-            drop--;
-        } else {
-            sources->traces[kept++] = trace;
-        }
-    }
-    sources->trace_count = kept;
-}
-
 /* Keep a trace, and return a second reference to it. Closes it on failure. */
 static struct trace *keep_trace(struct sources *sources, struct trace *trace, struct error *why)
 {
@@ -125,7 +109,18 @@ static struct trace *keep_trace(struct sources *sources, struct trace *trace, st
         trace_close(trace);
         return NULL;
     }
-    drop_unused(sources);
+    /* Drop the oldest traces that nobody else holds, if there are many. */
+    size_t kept = 0, drop = sources->trace_count > MOST_TRACES ? sources->trace_count / 2 : 0;
+    for (size_t i = 0; i < sources->trace_count; i++) {
+        struct trace *old = sources->traces[i];
+        if (drop > 0 && trace_holders(old) == 1) {
+            trace_close(old);
+            drop--;
+        } else {
+            sources->traces[kept++] = old;
+        }
+    }
+    sources->trace_count = kept;
     trace_stop_when(trace, sources->stop);
     sources->traces[sources->trace_count++] = trace;
     return trace_hold(trace);

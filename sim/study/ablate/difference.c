@@ -91,17 +91,6 @@ static uint32_t difference_find_nearest(const struct difference *difference, uin
     return set;
 }
 
-/* Merge two mechanisms into the first of them; those after the second move up. */
-static void difference_join(struct difference *difference, uint32_t a, uint32_t b)
-{
-    uint8_t first = (uint8_t)(a < b ? a : b), second = (uint8_t)(a < b ? b : a);
-    for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
-        uint8_t *of = &difference->of_key[i];
-        *of = *of == second ? first : *of > second && *of != SAME ? (uint8_t)(*of - 1) : *of;
-    }
-    difference->count--;
-}
-
 /* The partner with which a mechanism that cannot change alone needs the fewest others. */
 static uint32_t find_partner(const struct difference *difference, uint32_t mechanism)
 {
@@ -114,21 +103,6 @@ static uint32_t find_partner(const struct difference *difference, uint32_t mecha
         }
     }
     return mechanism == 0 ? 1 : 0;
-}
-
-/* Join until each can change among some others. This ends: as one, all can change: both systems are valid. */
-static void join_all(struct difference *difference)
-{
-    for (uint32_t i = 0; i < difference->count;) {
-        struct difference_mechanism *mechanism = &difference->mechanisms[i];
-        mechanism->least = difference_find_nearest(difference, 1u << i, true);
-        if (mechanism->least != NONE) {
-            mechanism->most = difference_find_nearest(difference, 1u << i++, false);
-        } else {
-            difference_join(difference, i, find_partner(difference, i));
-            i = 0;
-        }
-    }
 }
 
 static bool mechanism_append_value(const struct mechanism_key *key, const struct mechanisms *of,
@@ -152,16 +126,6 @@ static const struct mechanism_key *head_of(const struct difference *difference, 
     return &mechanism_keys[difference->of_key[head] == difference->of_key[row] ? head : row];
 }
 
-/* Append "sync=gpu". The parameters of a policy would be too long. */
-static bool append_label(const struct difference *difference, const struct mechanism_key *key,
-                         char label[DIFFERENCE_LABEL], struct error *why)
-{
-    text_append(label, DIFFERENCE_LABEL, "%s%s=%s", label[0] != '\0' ? ", " : "", key->name,
-                key->type == MECHANISM_POLICY ? difference->system->policy->name : "");
-    return key->type == MECHANISM_POLICY ||
-           mechanism_append_value(key, difference->system, label, DIFFERENCE_LABEL, why);
-}
-
 /* Name a mechanism by the first key of each of its groups, and its changes by all. */
 static bool name_mechanism(struct difference *difference, uint32_t number, struct error *why)
 {
@@ -174,7 +138,13 @@ static bool name_mechanism(struct difference *difference, uint32_t number, struc
         }
         if (!name_listed(to->name, key->group)) {
             name_list_add(to->name, sizeof to->name, key->group);
-            good = append_label(difference, head_of(difference, i), to->label, why);
+            /* "sync=gpu". The parameters of a policy would be too long. */
+            const struct mechanism_key *head = head_of(difference, i);
+            bool policy = head->type == MECHANISM_POLICY;
+            text_append(to->label, DIFFERENCE_LABEL, "%s%s=%s", to->label[0] != '\0' ? ", " : "",
+                        head->name, policy ? difference->system->policy->name : "");
+            good = policy || mechanism_append_value(head, difference->system, to->label,
+                                                    DIFFERENCE_LABEL, why);
         }
         text_append(to->changes, sizeof to->changes, "%s%s ", to->changes[0] != '\0' ? ", " : "",
                     key->name);
@@ -206,7 +176,26 @@ bool difference_find(struct difference *difference, struct error *why)
     if (!find_groups(difference, why)) {
         return false;
     }
-    join_all(difference);
+    /* Join until each can change among some others. This ends: as one, all can change: both systems are valid. */
+    for (uint32_t i = 0; i < difference->count;) {
+        struct difference_mechanism *mechanism = &difference->mechanisms[i];
+        mechanism->least = difference_find_nearest(difference, 1u << i, true);
+        if (mechanism->least != NONE) {
+            mechanism->most = difference_find_nearest(difference, 1u << i++, false);
+        } else {
+            /* Merge two mechanisms into the first of them; those after the second move up. */
+            uint32_t b = find_partner(difference, i);
+            uint8_t first = (uint8_t)(i < b ? i : b), second = (uint8_t)(i < b ? b : i);
+            for (size_t key = 0; mechanism_keys[key].name != NULL; key++) {
+                uint8_t *of = &difference->of_key[key];
+                *of = *of == second                 ? first
+                      : *of > second && *of != SAME ? (uint8_t)(*of - 1)
+                                                    : *of;
+            }
+            difference->count--;
+            i = 0;
+        }
+    }
     bool good = true;
     for (uint32_t i = 0; good && i < difference->count; i++) {
         good = name_mechanism(difference, i, why);

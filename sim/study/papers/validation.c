@@ -12,7 +12,6 @@ bool validation_shape(const struct model *model, const struct trace *trace,
                       struct miniature *out, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
-    struct trust trust = {.basis = BASIS_MEASURED};
     uint64_t copies = (context + header->context - 1) / header->context;
     /* Some layers, so that each finds cold processor caches, as it would in a whole model; RetroInfer's
      * selection and cache; and a warm-up in which a cache of three selections fills. */
@@ -47,7 +46,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
     if (!miniature_require(profile, site, why)) {
         return false;
     }
-    out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, &trust);
+    out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, TRUST_UNSEEN);
     if (out->context * out->kv_heads > INT32_MAX) { /* rows are numbered within a layer */
         error_set(why, NULL, 0, "a context of %llu tokens is too long for a miniature",
                   (unsigned long long)context);
@@ -270,11 +269,10 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
     }
     for (uint32_t i = 0; i < out->curve_count; i++) {
         struct validation_curve *curve = &out->curves[i];
-        struct trust trust = {.basis = BASIS_MEASURED};
         bool stated = profile->curves[curve->id].count > 0;
         curve->change = stated ? 0 : 1;
         for (uint32_t p = 0; stated && p < curve->count; p++) {
-            double then = profile_value(profile, curve->id, curve->size[p], &trust);
+            double then = profile_value(profile, curve->id, curve->size[p], TRUST_UNSEEN);
             curve->change += curve->value[p] / then / curve->count;
         }
     }

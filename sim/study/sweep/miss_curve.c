@@ -30,16 +30,6 @@ static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32
     return curve->misses != NULL;
 }
 
-static void miss_curve_sum(struct miss_curve *curve)
-{
-    for (uint32_t group = 1; group < curve->groups; group++) {
-        curve->accesses[0] += curve->accesses[group];
-        for (uint32_t i = 0; i < curve->count; i++) {
-            curve->misses[i] += miss_curve_group(curve, group)[i];
-        }
-    }
-}
-
 /* ---- a trace: a replay for each size, and for each head where heads have curves ---- */
 
 struct size_replays {
@@ -88,19 +78,6 @@ static bool plan_replays(const struct trace_header *header, const struct miss_re
     return !out->arrays.failed;
 }
 
-/* Rows count tokens, and curves units. */
-static void count_misses(const struct trace_header *header, const struct size_replays *replays,
-                         uint32_t number, struct miss_curve *curve)
-{
-    const struct ledger *ledger = &replays->ledgers[number];
-    uint32_t size = number / replays->heads, head = number % replays->heads;
-    for (uint32_t i = 0; i < ledger->steps * ledger->layers; i++) {
-        uint32_t group = 1 + i % ledger->layers * replays->heads + head;
-        curve->accesses[group] += size == 0 ? ledger->rows[i].wanted / header->unit_tokens : 0;
-        miss_curve_group(curve, group)[size] += ledger->rows[i].missed / header->unit_tokens;
-    }
-}
-
 static bool count_layers(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why)
 {
@@ -112,13 +89,26 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
                 replay_run_many(trace, all.plans, all.count, &means, all.ledgers, why);
     for (uint32_t i = 0; !all.arrays.failed && i < all.count; i++) {
         if (good) {
-            count_misses(header, &all, i, curve);
+            /* Rows count tokens, and curves units. */
+            const struct ledger *ledger = &all.ledgers[i];
+            uint32_t size = i / all.heads, head = i % all.heads;
+            for (uint32_t r = 0; r < ledger->steps * ledger->layers; r++) {
+                const struct ledger_row *row = &ledger->rows[r];
+                uint32_t group = 1 + r % ledger->layers * all.heads + head;
+                curve->accesses[group] += size == 0 ? row->wanted / header->unit_tokens : 0;
+                miss_curve_group(curve, group)[size] += row->missed / header->unit_tokens;
+            }
         }
         ledger_release(&all.ledgers[i]);
     }
     arrays_release(&all.arrays);
     if (good) {
-        miss_curve_sum(curve);
+        for (uint32_t group = 1; group < curve->groups; group++) {
+            curve->accesses[0] += curve->accesses[group];
+            for (uint32_t i = 0; i < curve->count; i++) {
+                curve->misses[i] += miss_curve_group(curve, group)[i];
+            }
+        }
     }
     curve->groups = request->group == MISS_WHOLE ? 1 : curve->groups;
     return good;

@@ -10,24 +10,6 @@ struct round {
     uint32_t count;
 };
 
-static void round_collect(struct round *round)
-{
-    const struct rounds *rounds = round->rounds;
-    uint32_t open = 0;
-    round->count = 0;
-    for (uint32_t line = 0; line < rounds->lines; line++) {
-        uint32_t values[ROUNDS_MOST];
-        uint32_t count = rounds->next(line, values, rounds->context);
-        open += count > 0;
-        for (uint32_t i = 0; i < count; i++) {
-            round->tries[round->count++] = (struct round_try){line, values[i]};
-        }
-    }
-    if (rounds->on_round != NULL && open > 0) {
-        rounds->on_round(open, rounds->context);
-    }
-}
-
 static bool round_take(uint32_t index, struct result *result, void *context, struct error *why)
 {
     const struct round *round = context;
@@ -68,7 +50,19 @@ bool rounds_run(const struct rounds *rounds, struct error *why)
     round.tries = array_zeroed((size_t)rounds->lines * ROUNDS_MOST, sizeof *round.tries, why);
     bool good = round.tries != NULL, more = true;
     while (good && more) {
-        round_collect(&round);
+        uint32_t open = 0;
+        round.count = 0;
+        for (uint32_t line = 0; line < rounds->lines; line++) {
+            uint32_t values[ROUNDS_MOST];
+            uint32_t count = rounds->next(line, values, rounds->context);
+            open += count > 0;
+            for (uint32_t i = 0; i < count; i++) {
+                round.tries[round.count++] = (struct round_try){line, values[i]};
+            }
+        }
+        if (rounds->on_round != NULL && open > 0) {
+            rounds->on_round(open, rounds->context);
+        }
         good = round.count == 0 || round_run(&round, why);
         more = round.count > 0 && !rounds->once;
     }

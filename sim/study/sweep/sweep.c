@@ -175,18 +175,6 @@ static void resolve_next(const struct sweep *sweep, uint32_t index, struct slot 
     }
 }
 
-static void expect_point(const struct sweep *sweep, const struct point *point)
-{
-    struct error unseen;
-    struct point view;
-    for (uint32_t i = 0; i < point_views(point); i++) {
-        if (point_view(point, i, &view, &unseen)) {
-            run_expect(&view.setup, &sweep->runs, &unseen);
-            point_view_release(&view);
-        }
-    }
-}
-
 /* Plan the points, so that replays that go together are known; errors are told in their turn. */
 static void survey(struct sweep *sweep)
 {
@@ -195,7 +183,13 @@ static void survey(struct sweep *sweep)
         struct slot passing, *slot = i < sweep->slot_count ? &sweep->slots[i] : &passing;
         resolve_next(sweep, i, slot);
         if (!slot->failed && !slot->stored && !point_serves(&slot->point)) {
-            expect_point(sweep, &slot->point);
+            struct point view;
+            for (uint32_t v = 0; v < point_views(&slot->point); v++) {
+                if (point_view(&slot->point, v, &view, ERROR_UNSEEN)) {
+                    run_expect(&view.setup, &sweep->runs, ERROR_UNSEEN);
+                    point_view_release(&view);
+                }
+            }
         }
         if (slot == &passing) {
             release_slot(slot);
@@ -204,24 +198,6 @@ static void survey(struct sweep *sweep)
         }
     }
     sweep->expected = replays_work(sweep->runs.expected);
-}
-
-/* Resolve the next point, unless the survey did, and queue it if it has to run. */
-static void issue(struct sweep *sweep)
-{
-    struct slot *slot = sweep_slot_of(sweep, sweep->issued);
-    if (sweep->issued >= sweep->resolved) {
-        resolve_next(sweep, sweep->issued, slot);
-    }
-    pthread_mutex_lock(&sweep->lock);
-    if (slot->failed || slot->stored) {
-        slot->done = true;
-    } else {
-        STAILQ_INSERT_TAIL(&sweep->waiting, slot, next);
-        pthread_cond_signal(&sweep->work);
-    }
-    pthread_mutex_unlock(&sweep->lock);
-    sweep->issued++;
 }
 
 static bool sweep_is_done(struct sweep *sweep, uint32_t index)
@@ -291,17 +267,6 @@ static void sweep_report_progress(const struct sweep *sweep)
     }
 }
 
-/* Sleep until something is finished, but look at the stop flag in between. */
-static void wait_a_while(struct sweep *sweep)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
-    until.tv_sec += until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
-    sem_timedwait(&sweep->finished, &until);
-}
-
 static bool sweep_run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
@@ -310,9 +275,28 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
     sweep_report_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
-            issue(sweep);
+            /* Resolve the next point, unless the survey did, and queue it if it has to run. */
+            struct slot *slot = sweep_slot_of(sweep, sweep->issued);
+            if (sweep->issued >= sweep->resolved) {
+                resolve_next(sweep, sweep->issued, slot);
+            }
+            pthread_mutex_lock(&sweep->lock);
+            if (slot->failed || slot->stored) {
+                slot->done = true;
+            } else {
+                STAILQ_INSERT_TAIL(&sweep->waiting, slot, next);
+                pthread_cond_signal(&sweep->work);
+            }
+            pthread_mutex_unlock(&sweep->lock);
+            sweep->issued++;
         } else if (!sweep_is_done(sweep, sweep->delivered)) {
-            wait_a_while(sweep);
+            /* Sleep until something is finished, but look at the stop flag in between. */
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += LOOK_NS;
+            until.tv_sec += until.tv_nsec / SECOND_NS;
+            until.tv_nsec %= SECOND_NS;
+            sem_timedwait(&sweep->finished, &until);
             sweep_report_progress(sweep);
         }
         while (!is_stopping(sweep) && sweep_is_done(sweep, sweep->delivered)) {
@@ -425,11 +409,10 @@ bool sweep_is_one_point(const struct scenario *scenario, struct error *why)
 
 bool sweep_has_point(const struct scenario *scenario, struct error *why)
 {
-    struct error unseen;
     bool found = false;
     for (uint32_t i = 0; i < scenario->points && !found; i++) {
         struct point point;
-        found = scenario_point(scenario, i, &point, i == 0 ? why : &unseen);
+        found = scenario_point(scenario, i, &point, i == 0 ? why : ERROR_UNSEEN);
         if (found) {
             point_release(&point);
         }

@@ -83,24 +83,6 @@ static int by_number(const void *a, const void *b)
                                   : y->own - x->own;
 }
 
-/* Sort ascending; of equal numbers keep the scenario's own. */
-static void sort_values(struct axis *axis)
-{
-    uint32_t kept = 0;
-    qsort(axis->values, axis->count, sizeof *axis->values, by_number);
-    for (uint32_t i = 0; i < axis->count; i++) {
-        struct axis_value *value = &axis->values[i];
-        struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
-        if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
-            free(value->own ? last->text : value->text);
-            *last = value->own ? *value : *last;
-        } else {
-            axis->values[kept++] = *value;
-        }
-    }
-    axis->count = kept;
-}
-
 void axis_release(struct axis *axis)
 {
     for (uint32_t i = 0; i < axis->count; i++) {
@@ -394,31 +376,27 @@ static bool usual_rate(const struct axis_reading *reading, struct usual *out)
     return true;
 }
 
-/* Bytes of the workload's distinct prompt tokens, if the tier keeps prefixes and they are known; or 0. */
-static double prefix_bytes(const struct point *point, enum tier_id tier)
-{
-    const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);
-    bool keeps = false;
-    for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
-        keeps = keeps || tiers.of[k] == tier;
-    }
-    return keeps ? (double)point->requests->hashed.distinct_tokens *
-                       (double)serving_token_bytes(&point->setup)
-                 : 0;
-}
-
 /* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the tier. */
 static bool usual_room(const struct axis_reading *reading, struct usual *out)
 {
-    const struct setup *setup = &reading->base->point->setup;
+    const struct point *point = reading->base->point;
+    const struct setup *setup = &point->setup;
     enum tier_id tier = tier_of_room(reading->axis->key);
     if (tier == TIER_COUNT || setup->room[tier] > 0 ||
         !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
         return usual_others(reading, out);
     }
     double own = (double)reading->base->plan->limit[tier];
-    double keeps = prefix_bytes(reading->base->point, tier);
-    out->to = keeps > 0 ? fmin(keeps, own) : own;
+    /* Bytes of the workload's distinct prompt tokens, if the tier keeps prefixes and they are known; or 0. */
+    const struct serving_tiers tiers = serving_tiers(setup->mechanisms);
+    bool keeps = false;
+    for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
+        keeps = keeps || tiers.of[k] == tier;
+    }
+    double bytes =
+        keeps ? (double)point->requests->hashed.distinct_tokens * (double)serving_token_bytes(setup)
+              : 0;
+    out->to = bytes > 0 ? fmin(bytes, own) : own;
     out->from = ceil(out->to / 64);
     out->points = points_of(reading, 9);
     out->whole = true;
@@ -567,21 +545,6 @@ static bool take_values(const struct axis_reading *reading, const char *text)
     return good;
 }
 
-static void find_own(const struct axis_reading *reading)
-{
-    struct axis *axis = reading->axis;
-    struct error unseen;
-    const struct axis_reading quiet = {reading->base, axis, reading->tree, &unseen};
-    struct quantity own;
-    const char *text, *said = own_text(reading);
-    bool number = axis->numeric && own_number(&quiet, &own, &text) && own.unit == axis->unit;
-    for (uint32_t i = 0; i < axis->count; i++) {
-        struct axis_value *value = &axis->values[i];
-        value->own =
-            number ? value->number == own.value : said != NULL && strcmp(said, value->text) == 0;
-    }
-}
-
 /* Usual values that hang on nothing: as many GPUs as one server holds and divide the heads of most models,
  * and drafts, of which more win nothing by published lengths. */
 static bool read_values(const struct axis_reading *reading, char *values)
@@ -614,7 +577,16 @@ static bool read_values(const struct axis_reading *reading, char *values)
     bool range = values[0] != '[' && strchr(values, ':') != NULL;
     bool good = range ? walk_between(reading, values) : take_values(reading, values);
     if (good) {
-        find_own(reading);
+        struct axis *axis = reading->axis;
+        const struct axis_reading quiet = {reading->base, axis, reading->tree, ERROR_UNSEEN};
+        struct quantity own;
+        const char *text, *said = own_text(reading);
+        bool number = axis->numeric && own_number(&quiet, &own, &text) && own.unit == axis->unit;
+        for (uint32_t i = 0; i < axis->count; i++) {
+            struct axis_value *value = &axis->values[i];
+            value->own = number ? value->number == own.value
+                                : said != NULL && strcmp(said, value->text) == 0;
+        }
     }
     return good;
 }
@@ -638,7 +610,20 @@ bool axis_read(const char *text, size_t length, const struct axis_base *base, st
         good = resolve_key(&reading, copy) && read_values(&reading, values);
     }
     if (good && axis->numeric) {
-        sort_values(axis);
+        /* Sort ascending; of equal numbers keep the scenario's own. */
+        uint32_t kept = 0;
+        qsort(axis->values, axis->count, sizeof *axis->values, by_number);
+        for (uint32_t i = 0; i < axis->count; i++) {
+            struct axis_value *value = &axis->values[i];
+            struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
+            if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
+                free(value->own ? last->text : value->text);
+                *last = value->own ? *value : *last;
+            } else {
+                axis->values[kept++] = *value;
+            }
+        }
+        axis->count = kept;
     }
     if (good && axis->count < 2) {
         good = one_point(&reading, axis->count > 0 ? axis->values[0].text : "");

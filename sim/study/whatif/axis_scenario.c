@@ -61,15 +61,14 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
                  uint32_t count, const struct run_context *runs, struct planned *out,
                  struct error *why)
 {
-    struct error unseen;
     bool any = false;
     if (planned_point(scenario, 0, runs, out, why)) {
         return true;
     }
     struct scenario filled;
-    bool copied = scenario_copy(scenario, &filled, &unseen);
+    bool copied = scenario_copy(scenario, &filled, ERROR_UNSEEN);
     for (uint32_t i = 0; copied && i < count; i++) {
-        any = fill_key(&filled, option, &axes[i], &unseen) || any;
+        any = fill_key(&filled, option, &axes[i], ERROR_UNSEEN) || any;
     }
     if (any) {
         planned_release(out);
@@ -94,17 +93,6 @@ const char *axis_title(const struct axis *axis)
     return dot != NULL ? dot + 1 : axis->key;
 }
 
-/* Write a policy as tables name it; anything else stays. */
-static void name_policy(const char *value, char *text, size_t size)
-{
-    struct error unseen;
-    struct node *node = node_parse(value, strlen(value), "", &unseen);
-    if (node != NULL) {
-        policy_words(node, text, size);
-    }
-    node_destroy(node);
-}
-
 const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size)
 {
     if (axis->ranges) {
@@ -112,7 +100,13 @@ const char *axis_label(const struct axis *axis, uint32_t value, char *text, size
     }
     snprintf(text, size, "%s", axis->values[value].text);
     if (strcmp(axis->key, "mechanisms.policy") == 0) {
-        name_policy(axis->values[value].text, text, size);
+        /* Write a policy as tables name it; anything else stays. */
+        struct node *node = node_parse(axis->values[value].text, strlen(axis->values[value].text),
+                                       "", ERROR_UNSEEN);
+        if (node != NULL) {
+            policy_words(node, text, size);
+        }
+        node_destroy(node);
     }
     return text;
 }

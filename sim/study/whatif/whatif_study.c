@@ -15,9 +15,9 @@ static uint32_t most_batch(const struct scenario *swept, const struct planned *o
     uint32_t most = own->plan.max_batch;
     for (int end = 0; swept->sweep != NULL && end < 2; end++) {
         struct planned planned;
-        struct error unseen;
         uint32_t point = end == 0 ? 0 : swept->points - 1;
-        if (planned_point(swept, point, runs, &planned, &unseen) && planned.plan.max_batch > most) {
+        if (planned_point(swept, point, runs, &planned, ERROR_UNSEEN) &&
+            planned.plan.max_batch > most) {
             most = planned.plan.max_batch;
         }
         planned_release(&planned);
@@ -309,37 +309,6 @@ static double whatif_find_merit(const struct whatif *whatif, uint32_t point)
     return whatif->figure == WHATIF_TIME ? -worth : worth;
 }
 
-static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    double most = -INFINITY;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        double own = whatif_find_merit(whatif, i);
-        if (!isnan(own)) {
-            findings->timed++;
-            most = fmax(most, own);
-        }
-    }
-    double as_good = most - 0.001 * fabs(most);
-    for (uint32_t i = whatif->count; i-- > 0;) {
-        findings->best = whatif_find_merit(whatif, i) >= as_good ? i : findings->best;
-    }
-}
-
-/* A machine does not name its link, so links of equal speed count as the same. */
-static void whatif_find_own(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        bool own = true;
-        for (uint32_t a = 0; a < whatif->axis_count; a++) {
-            const struct axis *axis = &whatif->axes[a];
-            own = own && (axis->values[whatif_value(whatif, a, i)].own ||
-                          (strcmp(axis->key, "hardware.link") == 0 &&
-                           strcmp(whatif->results[i].profile_hash, whatif->own_profile) == 0));
-        }
-        findings->own = own ? i : findings->own;
-    }
-}
-
 /* The knee over the points that have a figure, if it improves along the axis. Goodput may fall
  * again: beyond a server's capacity no request is answered in time. The load of WHATIF_BORNE is the
  * load that arrives, so its line has no bend. */
@@ -379,26 +348,42 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
     return findings->best != WHATIF_NONE && whatif_tie(whatif, findings->best, point) != TIE_NONE;
 }
 
-static void find_ties(const struct whatif *whatif, struct whatif_findings *findings)
-{
-    uint32_t ties = 0;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        if (i != findings->best && whatif_ties(whatif, findings, i)) {
-            enum tie tie = whatif_tie(whatif, findings->best, i);
-            findings->worst = tie > findings->worst ? tie : findings->worst;
-            ties++;
-        }
-    }
-    findings->all_tie = whatif->count > 1 && ties + 1 == whatif->count;
-}
-
 struct whatif_findings whatif_find(const struct whatif *whatif)
 {
     struct whatif_findings findings = {
         .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
-    find_best(whatif, &findings);
-    whatif_find_own(whatif, &findings);
-    find_ties(whatif, &findings);
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        double own = whatif_find_merit(whatif, i);
+        if (!isnan(own)) {
+            findings.timed++;
+            most = fmax(most, own);
+        }
+    }
+    double as_good = most - 0.001 * fabs(most);
+    for (uint32_t i = whatif->count; i-- > 0;) {
+        findings.best = whatif_find_merit(whatif, i) >= as_good ? i : findings.best;
+    }
+    /* A machine does not name its link, so links of equal speed count as the same. */
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        bool own = true;
+        for (uint32_t a = 0; a < whatif->axis_count; a++) {
+            const struct axis *axis = &whatif->axes[a];
+            own = own && (axis->values[whatif_value(whatif, a, i)].own ||
+                          (strcmp(axis->key, "hardware.link") == 0 &&
+                           strcmp(whatif->results[i].profile_hash, whatif->own_profile) == 0));
+        }
+        findings.own = own ? i : findings.own;
+    }
+    uint32_t ties = 0;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        if (i != findings.best && whatif_ties(whatif, &findings, i)) {
+            enum tie tie = whatif_tie(whatif, findings.best, i);
+            findings.worst = tie > findings.worst ? tie : findings.worst;
+            ties++;
+        }
+    }
+    findings.all_tie = whatif->count > 1 && ties + 1 == whatif->count;
     if (whatif->axis_count == 1 && whatif->axes[0].numeric && !findings.all_tie) {
         find_knee(whatif, &findings);
     }

@@ -157,20 +157,6 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
     return ok;
 }
 
-/* From the probabilities that two units of a neighbourhood, or two heads at one unit, take the same properties:
- * each of the two takes them with the square root of that. A wider neighbourhood is a further step: the product
- * of all steps up to it. */
-static struct profile_locality to_parameters(const struct profile_locality *same)
-{
-    struct profile_locality out = {.alike = same->alike < LEAST ? 0 : sqrt(same->alike)};
-    double before = 1;
-    for (int width = 0; width < PROFILE_WIDTHS && same->near[width] >= LEAST; width++) {
-        out.near[width] = before > 0 ? sqrt(fmin(same->near[width] / before, 1)) : 0;
-        before = fmin(before, same->near[width]);
-    }
-    return out;
-}
-
 bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,
                         struct trace_profile *profile, struct error *why)
 {
@@ -192,7 +178,16 @@ bool fit_locality_solve(const struct trace *recording, double share, uint32_t th
         }
         if (ok) {
             same.alike = fmin(fmax(same.alike + GAIN * (shown.alike - found.alike), 0), 0.98);
-            profile->locality = to_parameters(&same);
+            /* From the probabilities that two units of a neighbourhood, or two heads at one unit, take the
+             * same properties: each of the two takes them with the square root of that. A wider
+             * neighbourhood is a further step: the product of all steps up to it. */
+            struct profile_locality out = {.alike = same.alike < LEAST ? 0 : sqrt(same.alike)};
+            double before = 1;
+            for (int width = 0; width < PROFILE_WIDTHS && same.near[width] >= LEAST; width++) {
+                out.near[width] = before > 0 ? sqrt(fmin(same.near[width] / before, 1)) : 0;
+                before = fmin(before, same.near[width]);
+            }
+            profile->locality = out;
         }
     }
     return ok;

@@ -179,15 +179,6 @@ static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
 
 /* ---- queries ---- */
 
-static double fit_measure_cosine(const struct fit_sample *sample, uint32_t head, uint32_t step,
-                                 uint32_t lag)
-{
-    const int8_t *a = sample->query + ((size_t)head * sample->steps + step) * sample->head_dim;
-    const int8_t *b = a - (size_t)lag * sample->head_dim;
-    double squares = (double)trace_dot(a, a, sample->head_dim) * trace_dot(b, b, sample->head_dim);
-    return squares > 0 ? trace_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
-}
-
 /* Mean correlation of two query heads' cosines: the group's mean varies by (1 + (heads - 1) * it) / heads. */
 static double correlation(double of_mean, double of_one, uint32_t heads)
 {
@@ -208,7 +199,12 @@ static void measure_cosines(const struct fit_sample *sample, struct fit_figures 
         for (uint32_t s = fit_lags[l]; s < sample->steps; s++) {
             double sum = 0;
             for (uint32_t q = 0; q < watched; q++) {
-                double value = fit_measure_cosine(sample, q, s, fit_lags[l]);
+                const int8_t *a =
+                    sample->query + ((size_t)q * sample->steps + s) * sample->head_dim;
+                const int8_t *b = a - (size_t)fit_lags[l] * sample->head_dim;
+                double squares =
+                    (double)trace_dot(a, a, sample->head_dim) * trace_dot(b, b, sample->head_dim);
+                double value = squares > 0 ? trace_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
                 fit_measure_add(&one[q], value);
                 sum += value;
             }
