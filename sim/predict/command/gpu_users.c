@@ -28,37 +28,45 @@ static bool shares_device(const char *list, const char *server, uint64_t count, 
     return shares || *maybe;
 }
 
-/* The value of the setting of its container; "": it has none. */
-static void setting_of(const char *text, const char *name, char out[64])
+/* The share of a GPU's memory that an option of a server, or of TGI, states; 0: none does. */
+static double share_of(const struct server_text *said, const char *text)
 {
-    const char *at = strstr(text, name);
-    at = at != NULL ? at + strlen(name) : "";
-    at += strspn(at, "'");
-    snprintf(out, 64, "%.*s", (int)strcspn(at, " '"), at);
-}
-
-/* The share of a GPU's memory that words state; 0: they do not. */
-static double share_of(const char *text)
-{
-    const char *at = strstr(text, "memory-utilization");
-    at = at != NULL ? at : strstr(text, "memory-fraction");
-    at = at != NULL ? at : strstr(text, "mem-fraction-static");
-    return at != NULL ? strtod(at + strcspn(at, " =") + 1, NULL) : 0;
-}
-
-struct gpu_user gpu_user_of_container(struct server_text *said, const char *text)
-{
-    /* A profile has to be asked for. */
-    struct gpu_user user = {.line = said->line, .certain = strstr(text, "profile=") == NULL};
-    memset(&said->job, 0, sizeof said->job);
-    said->container = true;
-    server_job_read(said, &said->job, text, text + strlen(text));
-    server_job_devices(&said->job, user.devices);
-    setting_of(text, "image=", user.name);
-    if (user.name[0] == '\0') { /* it is built */
-        setting_of(text, "service=", user.name);
+    const struct server_program *program;
+    double share = 0;
+    for (char word[WORD]; *text != '\0' && !(share > 0 && share <= 1);) {
+        if (!shell_word(&text, word, sizeof word)) {
+            text++;
+            continue;
+        }
+        char *name = word + strspn(word, "-"), *equals = strchr(word, '=');
+        server_option_plain(name);
+        if (equals != NULL) {
+            *equals = '\0';
+        }
+        const struct server_option *option =
+            name > word ? server_option_of_any(said->programs, name, &program) : NULL;
+        bool sets = option != NULL && option->sets != NULL;
+        if ((sets && strcmp(option->sets, "hbm_usable") == 0) ||
+            strcmp(name, "cuda_memory_fraction") == 0) {
+            share = strtod(equals != NULL ? equals + 1 : text, NULL);
+        }
     }
-    user.share = share_of(text);
+    return share > 0 && share <= 1 ? share : 0;
+}
+
+struct gpu_user gpu_user_of_container(const struct server_text *said, struct server_job *job,
+                                      const char *text)
+{
+    struct gpu_user user = {.line = said->line, .certain = true, .share = share_of(said, text)};
+    *job = (struct server_job){.line = {0}};
+    server_job_read(said, job, text, text + strlen(text));
+    server_job_devices(job, user.devices);
+    for (char word[WORD]; shell_word(&text, word, sizeof word);) {
+        if (user.name[0] == '\0' && text_matches(word, "@(image|service)=*")) { /* or it is built */
+            snprintf(user.name, sizeof user.name, "%s", strchr(word, '=') + 1);
+        }
+        user.certain = user.certain && strcmp(word, "profile=x") != 0; /* it has to be asked for */
+    }
     return user;
 }
 
@@ -66,9 +74,10 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
 {
     static const char idle[] = "*@(exporter|dcgm|nvtop|gpustat|device-plugin|nvidia-smi)*";
     bool has = user->devices[0] != '\0' && strchr("-=", user->devices[0]) == NULL &&
-               said->user_count < GPU_USERS && !text_matches(user->name, idle);
-    if (user->server || has) { /* in place of another where there is no room */
-        said->user_count -= said->user_count == GPU_USERS;
+               !text_matches(user->name, idle);
+    if ((user->server || has) && said->user_count == GPU_USERS) {
+        server_text_refuse(said, "more than %d programs have GPUs", GPU_USERS);
+    } else if (user->server || has) {
         said->users[said->user_count++] = *user;
     }
 }
@@ -162,7 +171,7 @@ static bool read_command(struct server_text *said, const char *text, bool stays)
         server_job_devices(&said->job, user.devices);
         text_append(user.devices, sizeof user.devices, user.devices[0] != '\0' ? "" : "all");
     }
-    user.share = share_of(text);
+    user.share = share_of(said, text);
     if (user.certain || said->command_line > 0) {
         gpu_users_keep(said, &user);
     }

@@ -11,6 +11,7 @@
 #include "core/array.h"
 #include "core/quote.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,17 +131,16 @@ static void write_environment(const struct node *all, bool service, FILE *out)
 /* The GPUs that a service gets. */
 static void write_devices(const struct node *map, FILE *out)
 {
-    const struct node *devices = node_find(map, "deploy.resources.reservations.devices");
-    devices = devices != NULL ? devices : node_get(map, "gpus");
-    devices = devices != NULL ? devices : node_get(map, "devices"); /* nvidia.com/gpu=0 */
+    static const char *const places[] = {"deploy.resources.reservations.devices", "gpus", "devices",
+                                         NULL};
+    const struct node *devices = manifest_first(map, places);
     bool listed = false;
     for (size_t i = 0; devices != NULL && i < devices->count; i++) {
         const struct node *device = devices->children[i], *ids = node_get(device, "device_ids");
-        const struct node *count = node_get(device, "count");
+        const char *count = manifest_text(device, "count");
         bool alone = device->kind == NODE_SCALAR; /* of the container device interface */
         if (ids == NULL && !alone) {
-            const char *all = count != NULL && count->text != NULL ? count->text : "all";
-            write_setting("gpus", all, true, out);
+            write_setting("gpus", *count != '\0' ? count : "all", true, out);
         }
         for (size_t j = 0; j < (ids != NULL ? ids->count : alone); j++) {
             const char *text = alone ? device->text : ids->children[j]->text;
@@ -157,8 +157,8 @@ static void write_devices(const struct node *map, FILE *out)
     fputs(listed ? " " : "", out);
 }
 
-/* The memory and GPUs that a container gets, in front of its command: "limit" as Kubernetes counts. */
-static void write_limits(const struct node *map, FILE *out)
+/* What stands before a container's command: its memory and GPUs ("limit" as Kubernetes counts), and variables. */
+static void write_head(const struct node *map, bool service, FILE *out)
 {
     static const char *const limits[][3] = {{"resources.limits", "memory", "limit"},
                                             {"resources.requests", "nvidia.com/gpu", "gpu_limit"},
@@ -167,30 +167,24 @@ static void write_limits(const struct node *map, FILE *out)
                                             {NULL, "mem_limit", "memory"},
                                             {NULL, "runtime", "runtime"},
                                             {NULL, "gpus", "gpus"}};
-    const struct node *found;
+    write_setting("image", manifest_text(map, "image"), service, out);
+    write_setting("service", map->key != NULL ? map->key : "", false, out);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        found = limits[i][0] != NULL ? node_find(map, limits[i][0]) : map;
-        if ((found = node_get(found, limits[i][1])) != NULL && found->kind == NODE_SCALAR) {
+        const struct node *of = limits[i][0] != NULL ? node_find(map, limits[i][0]) : map;
+        const struct node *found = node_get(of, limits[i][1]);
+        if (found != NULL && found->kind == NODE_SCALAR) {
             write_setting(limits[i][2], found->text, false, out);
         }
     }
     fputs(node_get(map, "profiles") != NULL ? "profile=x " : "", out);
     write_devices(map, out);
-}
-
-/* What stands before a container's command. */
-static void write_head(const struct node *map, const char *image, bool service, FILE *out)
-{
-    write_setting("image", image, false, out);
-    write_setting("service", map->key != NULL ? map->key : "", false, out);
-    write_limits(map, out);
     write_environment(node_stated(map, "environment"), service, out);
     write_environment(node_stated(map, "env"), service, out);
 }
 
 struct visitor {
     struct server_text *said;
-    const struct manifest_document *documents;
+    void **objects;              /* manifest_objects_add() */
     int before;                  /* lines of the file before the document */
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
@@ -208,89 +202,130 @@ static bool read_written(struct container_command *command, int line, const stru
     return good;
 }
 
-static bool visit_container(const struct node *map, const struct node *image,
-                            const struct visitor *visitor, struct error *why)
+/* Tell what of a server's container counts otherwise than it may stand there. */
+static void tell_container(struct server_text *said, const struct node *map)
 {
+    const struct node *resources = node_get(map, "resources");
+    const struct {
+        bool is;
+        const char *name, *reason;
+    } notes[] = {{node_stated(map, "image") == NULL, "build",
+                  "its version stands elsewhere, --set engine=NAME-N says it"},
+                 {manifest_has_key(resources, "@(cpu|memory)") &&
+                      !manifest_has_key(resources, "*@(gpu|claims|nvidia)*"),
+                  "resources", "it asks for no GPU, but is predicted as a server with GPUs"},
+                 {node_get(resources, "claims") != NULL, "resources.claims",
+                  "what it claims is taken to be whole GPUs of its own"}};
+    for (size_t i = 0; said->command_line > 0 && i < sizeof notes / sizeof *notes; i++) {
+        if (notes[i].is) {
+            server_text_pass(said, notes[i].name, notes[i].reason);
+        }
+    }
+}
+
+static bool visit_container(const struct node *map, const struct visitor *visitor,
+                            struct error *why)
+{
+    static const char *const own[] = {"deploy.replicas", "scale", NULL};
+    static const char *const files[] = {"env_file", "envFrom", "extends.file", NULL};
+    struct server_text *said = visitor->said;
     const struct node *entry = node_stated(map, "entrypoint"), *args = node_stated(map, "args");
-    const struct node *command = node_stated(map, "command");
+    const struct node *command = node_stated(map, "command"), *copies = manifest_first(map, own);
     bool service =
         map->key != NULL && args == NULL; /* whose command stands behind the image's own */
-    bool replaces = entry != NULL || (command != NULL && !service);
     struct container_command written = {.line = map->line, .service = service};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
-    const char *named = image != NULL ? image->text : ""; /* or built here */
-    char *of = interpolated(named, service, false);
-    const char *tagged = of != NULL ? of : named;
-    write_head(map, tagged, service, written.out);
+    write_head(map, service, written.out);
     if (entry == NULL && args == NULL && command == NULL) { /* what the image starts */
         fclose(written.out);
-        visitor->said->line = visitor->before + map->line;
-        struct gpu_user user = gpu_user_of_container(visitor->said, written.text);
-        gpu_users_keep(visitor->said, &user);
+        said->line = visitor->before + map->line;
+        struct server_job job;
+        struct gpu_user user = gpu_user_of_container(said, &job, written.text);
+        gpu_users_keep(said, &user);
         free(written.text);
-        free(of);
         return true;
     }
-    if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||
-        node_find(map, "extends.file") != NULL) {
+    if (manifest_first(map, files) != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */
     }
-    fprintf(written.out, replaces ? "" : "container run %s", tagged);
-    free(of);
+    if (entry == NULL && (command == NULL || service)) {
+        char *image = interpolated(manifest_text(map, "image"), service, false);
+        fprintf(written.out, "container run %s", image != NULL ? image : "");
+        free(image);
+    }
     write_words(entry, &written);
     write_words(command, &written);
     write_words(args, &written);
-    /* A service has them itself, as `scale` or in `deploy`; else all around it, such as a Deployment. */
-    const struct node *own = node_find(map, "deploy.replicas"), *replicas = visitor->replicas;
-    own = own != NULL ? own : node_get(map, "scale");
-    replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
-    int before = visitor->before, line = before + (replicas != NULL ? replicas : map)->line;
-    uint64_t copies = visitor->said->copies;
-    bool good = read_written(&written, before + map->line, replicas, line, visitor->said, why);
-    if (visitor->said->copies > copies) { /* it is a server */
-        manifest_container_settings_find(visitor->said, map, before);
+    /* A service has them itself; else all around it, such as a Deployment. */
+    copies = copies != NULL && copies->kind == NODE_SCALAR ? copies : visitor->replicas;
+    int before = visitor->before, line = before + (copies != NULL ? copies : map)->line;
+    uint64_t servers = said->copies;
+    bool good = read_written(&written, before + map->line, copies, line, said, why);
+    if (said->copies > servers) {
+        manifest_container_settings_find(said, map, before);
     }
-    if (image == NULL && visitor->said->command_line > 0) {
-        server_text_pass(visitor->said, "build",
-                         "its version stands elsewhere, --set engine=NAME-N says it");
-    }
-    const struct node *resources = node_get(map, "resources");
-    if (resources != NULL && manifest_has_key(resources, "@(cpu|memory)") &&
-        !manifest_has_key(resources, "*@(gpu|claims|nvidia)*") && visitor->said->command_line > 0) {
-        server_text_pass(visitor->said, "resources",
-                         "it asks for no GPU, but is predicted as a server with GPUs");
-    }
-    if (resources != NULL && node_get(resources, "claims") != NULL &&
-        visitor->said->command_line > 0) {
-        server_text_pass(visitor->said, "resources.claims",
-                         "what it claims is taken to be whole GPUs of its own");
-    }
+    tell_container(said, map);
     return good;
 }
 
-/* Refuse what changes other objects of the text. */
-static bool check_kustomization(const struct node *node, const struct node *kind, int before,
-                                struct error *why)
+/* Where an object states its copies: the last three as the least of an autoscaler (KServe, Knative). */
+#define KNATIVE(name) "autoscaling.knative.dev/" name
+
+static const char *const copies_keys[] = {"replicas",          "parallelism",        "minReplicas",
+                                          KNATIVE("minScale"), KNATIVE("min-scale"), NULL};
+
+/* Refuse an object that changes others of the text, or of which several copies run, or part of a server: `replicas`
+ * are those that it states, NULL: none. */
+static bool check_object(const struct node *node, const struct visitor *visitor,
+                         const struct node *replicas, struct error *why)
 {
     static const char changes[] = "@(replicas|images|patches*|transformers|components|name?fix)";
-    if (kind == NULL || kind->text == NULL || strcmp(kind->text, "Kustomization") != 0 ||
-        !manifest_has_key(node, changes)) {
-        return true;
+    static const char *const mosts[] = {"maxReplicas", "maxReplicaCount", /* KEDA */
+                                        KNATIVE("maxScale"), KNATIVE("max-scale"), NULL};
+    const struct node *most = manifest_first(node, mosts);
+    const struct node *least = manifest_first(node, copies_keys + 2);
+    const struct node *knative = manifest_first(node, copies_keys + 3);
+    const char *size = manifest_text(node, "leaderWorkerTemplate.size");
+    const char *kind = manifest_text(node, "kind");
+    const char *at_once = manifest_text(node, "containerConcurrency");
+    const char *highest = most != NULL && most->text != NULL ? most->text : "";
+    const char *lowest = least != NULL && least->text != NULL ? least->text : "";
+    bool loops = manifest_has_key(node, "*@(docker|podman)_container") && /* of Ansible */
+                 manifest_has_key(node, "@(loop|with_*)");
+    bool scaled = node_get(node, "scaleTargetRef") != NULL ||
+                  (knative != NULL && knative->text != NULL && atoi(knative->text) > 1) ||
+                  strcmp(highest, *highest != '\0' ? lowest : "") != 0;
+    bool daemon = strcmp(kind, "DaemonSet") == 0 ||
+                  strcmp(manifest_text(node, "deploy.mode"), "global") == 0; /* of Compose */
+    const char *copies = loops    ? "a loop starts several copies"
+                         : scaled ? "an autoscaler decides how many copies run"
+                         : daemon ? "a copy runs on each node"
+                                  : NULL;
+    const struct {
+        bool is;
+        const struct node *at; /* NULL: the object */
+        const char *found, *expected;
+    } rows[] = {
+        {strcmp(kind, "Kustomization") == 0 && manifest_has_key(node, changes), NULL,
+         "a Kustomization changes what stands here", "what 'kubectl kustomize' prints"},
+        {*size != '\0' && strcmp(size, "1") != 0, node_find(node, "leaderWorkerTemplate.size"),
+         "a server on %s machines is not modelled", "a server on one machine"},
+        {*at_once != '\0' && strcmp(at_once, "0") != 0, node_get(node, "containerConcurrency"),
+         "'containerConcurrency': requests that wait before the server are not modelled",
+         "0, or the text without it"},
+        {copies != NULL && !server_text_overrides(visitor->said, "replicas"), replicas, copies,
+         "--set replicas=N, the number of them"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].is) {
+            int line = (rows[i].at != NULL ? rows[i].at : node)->line;
+            error_set(why, node->file, visitor->before + line, rows[i].found, size);
+            return error_expect(why, "%s", rows[i].expected);
+        }
     }
-    error_set(why, node->file, before + node->line, "a Kustomization changes what stands here");
-    return error_expect(why, "what 'kubectl kustomize' prints");
-}
-
-static const struct node *of_knative(const struct node *node, const char *old, const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof key, "autoscaling.knative.dev/%s", old);
-    const struct node *found = node_get(node, key);
-    snprintf(key, sizeof key, "autoscaling.knative.dev/%s", name);
-    return found != NULL ? found : node_get(node, key);
+    return true;
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -300,55 +335,19 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
         manifest_settings_find(visitor.said, node, visitor.before);
         return true;
     }
-    if (manifest_object_is_made(node, visitor.documents)) {
+    const struct node *image = node_stated(node, "image");
+    const struct node *replicas = manifest_first(node, copies_keys);
+    if (manifest_object_is_made(node, visitor.objects)) {
         return true;
     }
-    const struct node *image = node_stated(node, "image"), *replicas = node_get(node, "replicas");
-    const struct node *size = node_find(node, "leaderWorkerTemplate.size");
-    const struct node *least = node_get(node, "minReplicas"), *most = node_get(node, "maxReplicas");
-    const struct node *kind = node_get(node, "kind");
-    if (!check_kustomization(node, kind, visitor.before, why)) {
+    if (!check_object(node, &visitor, replicas, why)) {
         return false;
-    }
-    replicas = replicas != NULL ? replicas : node_get(node, "parallelism"); /* of a Job */
-    kind = kind != NULL ? kind : node_find(node, "deploy.mode");            /* of Compose */
-    bool daemon = kind != NULL && kind->text != NULL &&
-                  (strcmp(kind->text, "DaemonSet") == 0 || strcmp(kind->text, "global") == 0);
-    most = most != NULL ? most : node_get(node, "maxReplicaCount"); /* KEDA, Knative */
-    const struct node *knative =
-        of_knative(node, "minScale", "min-scale"); /* beside its containers */
-    most = most != NULL ? most : of_knative(node, "maxScale", "max-scale");
-    least = least != NULL ? least : knative;
-    bool loops = manifest_has_key(node, "*@(docker|podman)_container") && /* of Ansible */
-                 manifest_has_key(node, "@(loop|with_*)");
-    bool scaled = node_get(node, "scaleTargetRef") != NULL || loops ||
-                  (knative != NULL && knative->text != NULL && atoi(knative->text) > 1) ||
-                  (most != NULL && most->text != NULL &&
-                   (least == NULL || least->text == NULL || strcmp(least->text, most->text) != 0));
-    replicas = replicas != NULL ? replicas : least; /* KServe */
-    if (size != NULL && size->kind == NODE_SCALAR && strcmp(size->text, "1") != 0) {
-        error_set(why, node->file, visitor.before + size->line,
-                  "a server on %s machines is not modelled", size->text);
-        return error_expect(why, "a server on one machine");
-    }
-    const struct node *at_once = node_get(node, "containerConcurrency");
-    if (at_once != NULL && at_once->text != NULL && strcmp(at_once->text, "0") != 0) {
-        error_set(why, node->file, visitor.before + at_once->line,
-                  "'containerConcurrency': requests that wait before the server are not modelled");
-        return error_expect(why, "0, or the text without it");
-    }
-    if ((scaled || daemon) && !server_text_overrides(visitor.said, "replicas")) {
-        error_set(why, node->file, visitor.before + (replicas != NULL ? replicas : node)->line,
-                  loops    ? "a loop starts several copies"
-                  : scaled ? "an autoscaler decides how many copies run"
-                           : "a copy runs on each node");
-        return error_expect(why, "--set replicas=N, the number of them");
     }
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {
         visitor.replicas = replicas;
     }
     if (image != NULL ? image->kind == NODE_SCALAR : node_get(node, "build") != NULL) {
-        return visit_container(node, image, &visitor, why);
+        return visit_container(node, &visitor, why);
     }
     bool good = true;
     for (size_t i = 0; good && i < node->count; i++) {
@@ -360,48 +359,36 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-/* The documents of the text, `out` being zeroed. A Secret's values may be to be filled in. */
-static bool parse_documents(const char *text, const char *file, int before, bool within,
-                            struct manifest_document *out, struct error *why)
-{
-    size_t length;
-    for (const char *at = text; *at != '\0'; at += length) {
-        at += text_begins(at, "---") ? 3 : 0;
-        const char *next = strstr(at, "\n---");
-        length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
-        *out = (struct manifest_document){node_parse(at, length, file, why), before};
-        bool secret = text_begins(at, "kind: Secret") || memmem(at, length, "\nkind: Secret", 13);
-        if (out->root == NULL && !secret && !within) {
-            why->line += before;
-            return false;
-        }
-        out += out->root != NULL;
-        for (size_t i = 0; i < length; i++) {
-            before += at[i] == '\n';
-        }
-    }
-    return true;
-}
-
+/* Twice, as objects of all documents tell which of them others made. A Secret's values may be to be filled in. */
 bool manifest_read(struct server_text *said, const char *text, int before, bool within,
                    struct error *why)
 {
-    size_t most = 2;
-    for (const char *at = text; (at = strstr(at, "\n---")) != NULL; at++) {
-        most++;
-    }
-    struct manifest_document *documents = array_zeroed(most, sizeof *documents, why);
-    bool good =
-        documents != NULL && parse_documents(text, said->file, before, within, documents, why);
+    void *objects = NULL;
+    bool good = true;
+    size_t length;
     log_sayings_find(said, text, before + 1);
-    for (struct manifest_document *at = documents; at != NULL && at->root != NULL; at++) {
-        struct visitor visitor = {.said = said, .documents = documents, .before = at->before};
-        good = good && visit_below(at->root, visitor, why);
+    said->container = true;
+    for (int pass = 0; good && pass < 2; pass++) {
+        struct visitor visitor = {.said = said, .objects = &objects, .before = before};
+        for (const char *at = text; good && *at != '\0'; at += length) {
+            at += text_begins(at, "---") ? 3 : 0;
+            const char *next = strstr(at, "\n---");
+            length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
+            struct node *root = node_parse(at, length, said->file, why);
+            good = root != NULL || within || text_begins(at, "kind: Secret") ||
+                   memmem(at, length, "\nkind: Secret", 13) != NULL;
+            if (!good) {
+                why->line += visitor.before;
+            } else if (root != NULL && pass == 0) {
+                manifest_objects_add(root, &objects);
+            } else if (root != NULL) {
+                good = visit_below(root, visitor, why);
+            }
+            node_destroy(root);
+            visitor.before += server_text_count(at, at + length, '\n');
+        }
     }
-    for (struct manifest_document *at = documents; at != NULL && at->root != NULL; at++) {
-        node_destroy(at->root);
-    }
-    free(documents);
+    tdestroy(objects, free);
     return good;
 }
 
@@ -443,9 +430,8 @@ bool manifest_read_within(struct server_text *said, char *text, struct error *wh
         if (close == NULL) {
             break;
         }
-        for (; text < body; text++) {
-            line += *text == '\n';
-        }
+        line += server_text_count(text, body, '\n');
+        text = body;
         int before = said->command_line;
         *close = '\0';
         if (strchr(body, '\n') != NULL && strstr(body, "image:") != NULL &&
@@ -550,16 +536,6 @@ static void read_stage(char *const *lines, size_t begins, int depth, struct imag
     }
 }
 
-/* Lines of the file in one that backslashes joined. */
-static int lines_joined(const char *line)
-{
-    int count = 1;
-    for (; (line = strchr(line, '\v')) != NULL; line++) {
-        count++;
-    }
-    return count;
-}
-
 /* A line with the values of variables that ARG and ENV set in it, or before it; NULL: out of memory. */
 static char *line_expanded(struct server_text *said, char *line)
 {
@@ -605,7 +581,7 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
         error_set(why, said->file, 0, "out of memory");
     }
     for (size_t i = 0; i < stage.line; i++) {
-        number += lines_joined(lines[i]);
+        number += 1 + server_text_count(lines[i], strchr(lines[i], '\0'), '\v');
     }
     good = to.out != NULL && read_written(&to, number, NULL, number, said, why) && good;
     said->line = 1;
@@ -613,7 +589,7 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
         if (instruction(lines[i], "RUN") != NULL) { /* what is installed replaces the image's */
             server_text_read_version(said, lines[i]);
         }
-        said->line += lines_joined(lines[i]);
+        said->line += 1 + server_text_count(lines[i], strchr(lines[i], '\0'), '\v');
         free(lines[i]);
     }
     free(lines);

@@ -3,56 +3,71 @@
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool states(const struct node *node, const char *text)
+const char *manifest_text(const struct node *map, const char *path)
 {
-    return node != NULL && node->text != NULL && strcmp(node->text, text) == 0;
+    const struct node *node = node_find(map, path);
+    return node != NULL && node->text != NULL ? node->text : "";
+}
+
+const struct node *manifest_first(const struct node *map, const char *const *paths)
+{
+    const struct node *found = NULL;
+    for (; found == NULL && *paths != NULL; paths++) {
+        found = strchr(*paths, '/') != NULL ? node_get(map, *paths) : node_find(map, *paths);
+    }
+    return found;
 }
 
 bool manifest_has_key(const struct node *node, const char *pattern)
 {
-    bool has = node->key != NULL && text_matches(node->key, pattern);
-    for (size_t i = 0; !has && i < node->count; i++) {
+    bool has = node != NULL && node->key != NULL && text_matches(node->key, pattern);
+    for (size_t i = 0; !has && node != NULL && i < node->count; i++) {
         has = manifest_has_key(node->children[i], pattern);
     }
     return has;
 }
 
-/* Does the document, or a list of it, have the object, with containers of its own? */
-static bool has_object(const struct node *node, const char *kind, const char *name)
+static int compare_ids(const void *one, const void *other)
 {
-    const struct node *items = node_get(node, "items");
-    bool has = states(node_get(node, "kind"), kind) &&
-               states(node_find(node, "metadata.name"), name) && manifest_has_key(node, "image");
-    for (size_t i = 0; !has && items != NULL && i < items->count; i++) {
-        has = has_object(items->children[i], kind, name);
+    return strcmp(one, other);
+}
+
+void manifest_objects_add(const struct node *root, void **objects)
+{
+    const struct node *items = node_get(root, "items");
+    const char *kind = manifest_text(root, "kind"), *name = manifest_text(root, "metadata.name");
+    char *id, **kept;
+    if (*kind != '\0' && manifest_has_key(root, "image") &&
+        asprintf(&id, "%s/%s", kind, name) >= 0) {
+        kept = tsearch(id, objects, compare_ids);
+        free(kept != NULL && *kept == id ? NULL : id);
     }
-    return has;
+    for (size_t i = 0; items != NULL && i < items->count; i++) {
+        manifest_objects_add(items->children[i], objects);
+    }
 }
 
 /* A ReplicaSet has the name of its Deployment and a hash. */
-bool manifest_object_is_made(const struct node *object, const struct manifest_document *all)
+bool manifest_object_is_made(const struct node *object, void *const *objects)
 {
     const struct node *owners = node_find(object, "metadata.ownerReferences");
-    const struct node *phase = node_find(object, "status.phase");
-    bool made = owners != NULL && owners->count > 0 &&
-                (states(phase, "Failed") || states(phase, "Succeeded") ||
-                 states(node_find(object, "spec.replicas"), "0"));
-    for (size_t i = 0; owners != NULL && i < owners->count; i++) {
-        const struct node *kind = node_get(owners->children[i], "kind");
-        const struct node *name = node_get(owners->children[i], "name");
-        bool named = kind != NULL && kind->text != NULL && name != NULL && name->text != NULL;
-        for (const struct manifest_document *at = all; named && !made && at->root != NULL; at++) {
-            char deployment[256];
-            const char *hash = strrchr(name->text, '-');
-            snprintf(deployment, sizeof deployment, "%.*s",
-                     hash != NULL ? (int)(hash - name->text) : 0, name->text);
-            made = has_object(at->root, kind->text, name->text) ||
-                   (states(kind, "ReplicaSet") && has_object(at->root, "Deployment", deployment));
-        }
+    bool ended = text_matches(manifest_text(object, "status.phase"), "@(Failed|Succeeded)") ||
+                 strcmp(manifest_text(object, "spec.replicas"), "0") == 0;
+    bool made = owners != NULL && owners->count > 0 && ended;
+    for (size_t i = 0; !made && owners != NULL && i < owners->count; i++) {
+        const char *kind = manifest_text(owners->children[i], "kind");
+        const char *name = manifest_text(owners->children[i], "name"), *hash = strrchr(name, '-');
+        char id[512], deployment[512];
+        snprintf(id, sizeof id, "%s/%s", kind, name);
+        snprintf(deployment, sizeof deployment, "Deployment/%.*s",
+                 hash != NULL ? (int)(hash - name) : 0, name);
+        made = tfind(id, objects, compare_ids) != NULL ||
+               (strcmp(kind, "ReplicaSet") == 0 && tfind(deployment, objects, compare_ids) != NULL);
     }
     return made;
 }

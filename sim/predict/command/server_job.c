@@ -10,21 +10,24 @@
 #include <string.h>
 #include <strings.h>
 
-/* Programs that start others, and their options, by patterns. These count up to the next word that is none;
- * variables of ANY wherever they stand. BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. */
+/* Programs that start others: BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. What options behind one
+ * count, up to the next word that is none; and variables of ANY, wherever they stand. */
 enum { SLURM = 1, CONTAINER = 2, RAY = 4, MPI = 8, BATCH = 16, LSF = 32, SETS = 64, ANY = -1 };
 static const struct {
     const char *names;
     int of;
+} starters[] = {{"@(srun|sbatch|salloc)", SLURM},
+                {"mpi@(run|exec)", MPI},
+                {"@(run|launch)", CONTAINER},
+                {"start", RAY},
+                {"@(qsub|qrsh|qlogin|oarsub)", BATCH},
+                {"bsub", LSF},
+                {"@(jsrun|flux)", SETS}};
+static const struct {
+    const char *names;
+    int of;
     enum job_count counts;
-} rows[] = {{"@(srun|sbatch|salloc)", SLURM, JOB_STARTS},
-            {"mpi@(run|exec)", MPI, JOB_STARTS},
-            {"@(run|launch)", CONTAINER, JOB_STARTS},
-            {"start", RAY, JOB_STARTS},
-            {"@(qsub|qrsh|qlogin|oarsub)", BATCH, JOB_STARTS},
-            {"bsub", LSF, JOB_STARTS},
-            {"@(jsrun|flux)", SETS, JOB_STARTS},
-            {"@(--nodes|-N)", SLURM | SETS, JOB_NODES},
+} rows[] = {{"@(--nodes|-N)", SLURM | SETS, JOB_NODES},
             {"-nnodes", LSF, JOB_NODES},
             {"--ntasks-per-node", SLURM, JOB_NODE_TASKS},
             {"@(--ntasks|-n|--nrs)", SLURM | SETS, JOB_TASKS},
@@ -38,8 +41,7 @@ static const struct {
             {"@(-l|--attrs)", BATCH, JOB_RESOURCES},
             {"@(-gpu|-R)", LSF, JOB_RESOURCES},
             {"--mem", SLURM, JOB_MEMORY},
-            {"?(--)gpus", CONTAINER, JOB_GIVEN}, /* "gpus=2" of a manifest */
-            {"@(gpu_limit|?(--)runtime|--device)", CONTAINER, JOB_GIVEN},
+            {"@(?(--)gpus|gpu_limit|?(--)runtime|--device)", CONTAINER, JOB_GIVEN},
             {"*NVIDIA_VISIBLE_DEVICES?(:)", ANY, JOB_GIVEN}, /* "${NAME:=0}" */
             {"*CUDA_VISIBLE_DEVICES?([]:])", ANY, JOB_VISIBLE},
             {"@(--memory|-m|memory|limit)", CONTAINER, JOB_MEMORY},
@@ -54,12 +56,10 @@ static const struct {
 /* The one whose line it is; -1: none. */
 static int scheduler_of(const char *line)
 {
-    int count = sizeof schedulers / sizeof *schedulers, i = 0;
-    while (*line == '#' && i < count &&
-           strncasecmp(line, schedulers[i].mark, strlen(schedulers[i].mark)) != 0) {
-        i++;
+    int i = sizeof schedulers / sizeof *schedulers;
+    while (i-- > 0 && strncasecmp(line, schedulers[i].mark, strlen(schedulers[i].mark)) != 0) {
     }
-    return *line == '#' && i < count ? i : -1;
+    return i;
 }
 
 bool server_job_directs(const char *line)
@@ -243,28 +243,44 @@ static void state_devices(struct server_job *job, enum job_count counts, const c
     job->line[counts] = line;
 }
 
+/* State what an option behind a starter, or a variable, asks for. */
+static void state_asked(struct server_job *job, enum job_count counts, int of, const char *name,
+                        const char *value, bool added, int line)
+{
+    if (counts == JOB_GIVEN || counts == JOB_VISIBLE) {
+        state_devices(job, counts, name, value, added, line);
+    } else if (counts == JOB_RESOURCES) {
+        state_resources(job, value, line);
+    } else if (counts == JOB_MEMORY) {
+        state(job, counts, count_bytes(value, of == SLURM ? 'M' : 'B', name[0] == 'l'), line);
+    } else if (counts >= JOB_GPUS && counts <= JOB_RAY_GPUS) {
+        state(job, counts, count_gpus(value, text_matches(name, "--[gt]res*")), line);
+    } else {
+        state(job, counts, atof(value), line);
+    }
+}
+
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
                      const char *end)
 {
     char word[4096], value[4096];
-    int script = scheduler_of(from), of = script >= 0       ? schedulers[script].of
-                                          : said->container ? CONTAINER
-                                                            : 0;
+    int script = scheduler_of(from), of = said->container ? CONTAINER : 0;
     bool behind = false, added = false; /* `behind` an option without a value */
-    for (from += script >= 0 ? strlen(schedulers[script].mark) : 0; from < end;) {
+    if (script >= 0) {
+        of = schedulers[script].of;
+        from += strlen(schedulers[script].mark);
+    }
+    while (from < end) {
         if (!shell_word(&from, word, sizeof word)) {
             from++;
             continue;
         }
         /* "--gpus=2", "-G2", or "--gpus" with the value behind it; "--env=CUDA_VISIBLE_DEVICES=0" */
-        bool option = word[0] == '-', gres = text_matches(word, "--[gt]res*");
-        char *named = strstr(word, "_VISIBLE_DEVICES");
-        char *given = named != NULL
-                          ? named + strcspn(named, "=")
-                          : word + strcspn(word, option && word[1] != '-' ? "=0123456789" : "=");
-        const char *next = from;
-        bool alone = *given == '\0', plain = alone && !option && !behind;
-        plain = plain && (of != SETS || strcmp(word, "run") != 0); /* "flux run" */
+        const char *next = from, *named = strstr(word, "_VISIBLE_DEVICES");
+        bool option = word[0] == '-', glued = named == NULL && option && word[1] != '-';
+        char *given = word + (named != NULL ? named - word : 0);
+        given += strcspn(given, glued ? "=0123456789" : "=");
+        bool alone = *given == '\0', starts = alone && !option && !behind;
         snprintf(value, sizeof value, "%s", given + (*given == '='));
         if (alone && !shell_word(&next, value, sizeof value)) {
             value[0] = '\0';
@@ -273,28 +289,19 @@ void server_job_read(const struct server_text *said, struct server_job *job, con
             shell_word(&next, value, sizeof value);
         }
         *given = '\0';
-        of = plain ? 0 : of;
+        if (starts && (of != SETS || strcmp(word, "run") != 0)) { /* "flux run" */
+            of = 0;
+            for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
+                of = text_matches(word, starters[i].names) ? starters[i].of : of;
+            }
+        }
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            enum job_count counts = rows[i].counts;
-            bool any = rows[i].of == ANY,
-                 is = (any ? named != NULL && (!alone || isdigit((unsigned char)value[0]))
-                           : counts == JOB_STARTS || (rows[i].of & of)) &&
-                      text_matches(word, rows[i].names);
-            if (!is) {
-            } else if (counts == JOB_STARTS) {
-                of = plain ? rows[i].of : of;
-            } else if (counts == JOB_GIVEN || counts == JOB_VISIBLE) {
-                state_devices(job, counts, word, value, added, said->line);
-                added = true;
-            } else if (counts == JOB_RESOURCES) {
-                state_resources(job, value, said->line);
-            } else {
-                state(job, counts,
-                      counts == JOB_MEMORY
-                          ? count_bytes(value, of == SLURM ? 'M' : 'B', word[0] == 'l')
-                      : counts >= JOB_GPUS && counts <= JOB_RAY_GPUS ? count_gpus(value, gres)
-                                                                     : atof(value),
-                      said->line);
+            bool any =
+                rows[i].of == ANY && named != NULL && (!alone || isdigit((unsigned char)value[0]));
+            if ((any || (rows[i].of != ANY && (rows[i].of & of))) &&
+                text_matches(word, rows[i].names)) {
+                state_asked(job, rows[i].counts, of, word, value, added, said->line);
+                added = added || rows[i].counts == JOB_GIVEN || rows[i].counts == JOB_VISIBLE;
             }
         }
         job->line[JOB_RAY_GPUS] = of == RAY ? said->line : job->line[JOB_RAY_GPUS];
@@ -336,20 +343,16 @@ static double gpus_counted(const struct server_job *job, const char *command)
 
 char *server_job_counted(const struct server_text *said, const char *line)
 {
-    static const char *const marks[] = {"$(nvidia-smi", "$(python", "$(echo", "$(ls /dev/nvidia",
-                                        "=`nvidia-smi"};
+    static const char marks[] = "@([$][(]@(nvidia-smi|python|echo|ls /dev/nvidia)|=`nvidia-smi)*";
     char *text = NULL, command[256];
     size_t size;
     bool may = strstr(line, "nvidia") != NULL || strstr(line, "device_count") != NULL ||
                strstr(line, "VISIBLE_DEVICES") != NULL;
     FILE *out = may ? open_memstream(&text, &size) : NULL;
     for (const char *at = line, *end; out != NULL && *at != '\0'; at = end) {
-        size_t i = 0, count = sizeof marks / sizeof *marks;
-        while (i < count && !text_begins(at, marks[i])) {
-            i++;
-        }
         const char *from = at + (*at == '=');
-        end = i < count ? shell_output_end(from, true) : NULL;
+        bool marked = strchr("$=", *at) != NULL && text_matches(at, marks);
+        end = marked ? shell_output_end(from, true) : NULL;
         bool fits = end != NULL && end - from < (long)sizeof command;
         snprintf(command, sizeof command, "%.*s", fits ? (int)(end - from) : 0, from);
         double gpus = fits ? gpus_counted(&said->job, command) : 0;
@@ -416,9 +419,8 @@ static bool makes_copies(const char *line)
 
 void server_job_read_line(struct server_text *said, const char *line)
 {
-    static const char *const arrays[] = {"#SBATCH*--array*", "#SBATCH* -a [0-9]*",
-                                         "#PBS* -[Jt] [0-9]*", "#[$]* -t [0-9]*",
-                                         "#BSUB* -J *[[]*"};
+    static const char arrays[] =
+        "@(#SBATCH*--array*|#SBATCH* -a [0-9]*|#PBS* -[Jt] [0-9]*|#[$]* -t [0-9]*|#BSUB* -J *[[]*)";
     const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
     bool script = server_job_directs(line);
     if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
@@ -430,16 +432,10 @@ void server_job_read_line(struct server_text *said, const char *line)
     if (text_begins(rest, "accelerators: ")) { /* of SkyPilot */
         state(&said->job, JOB_NODE_GPUS, count_gpus(rest + 14, false), said->line);
     }
-    bool array = false;
-    for (size_t i = 0; script && i < sizeof arrays / sizeof *arrays; i++) {
-        array = array || text_matches(line, arrays[i]);
-    }
-    if (array && !server_text_overrides(said, "replicas")) {
-        error_expect(server_text_refuse(said, "an array of tasks may start several servers"),
-                     "--set replicas=N, the number of them");
-    }
-    if (makes_copies(line) && !server_text_overrides(said, "replicas")) {
-        error_expect(server_text_refuse(said, "it may start several copies of the server"),
+    bool array = script && text_matches(line, arrays);
+    if ((array || makes_copies(line)) && !server_text_overrides(said, "replicas")) {
+        error_expect(server_text_refuse(said, array ? "an array of tasks may start several servers"
+                                                    : "it may start several copies of the server"),
                      "--set replicas=N, the number of them");
     }
     bool beside = gpu_users_find(said, line);

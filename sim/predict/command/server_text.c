@@ -69,48 +69,38 @@ enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-/* Note the largest rank of a process in the line's beginning: "(EngineCore_DP1 pid=9)", "(Worker_PP1_TP3
- * pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
+/* Note the largest rank that a line states somewhere, or of a process in its beginning: "(EngineCore_DP1 pid=9)",
+ * "(Worker_PP1_TP3 pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
 {
     static const struct {
-        const char *mark;
-        int counts;
-    } marks[] = {{"EngineCore_", STATED_DATA_PARALLEL},
-                 {"DP", STATED_DATA_PARALLEL},
-                 {"TP", STATED_TENSOR_PARALLEL},
-                 {"PP", STATED_PIPELINE_PARALLEL},
-                 {"rank=", STATED_REPLICAS}};
-    static const struct {
-        const char *mark, *behind;                              /* the number, somewhere */
-        int counts, from;                                       /* the first rank's */
-    } numbers[] = {{" in world size ", "", STATED_REPLICAS, 1}, /* "rank 3 in world size 4" */
-                   {"world_size=", " rank=", STATED_REPLICAS, 1},
-                   {"Started ", " local engine cores", STATED_DATA_PARALLEL, 1},
-                   {"] Engine ", ": ", STATED_DATA_PARALLEL, 0}}; /* "Engine 003: Avg" */
+        const char *mark, *behind;                            /* NULL: in a line's beginning */
+        int counts, from;                                     /* the first rank's */
+    } marks[] = {{" in world size ", "", STATED_REPLICAS, 1}, /* "rank 3 in world size 4" */
+                 {"world_size=", " rank=", STATED_REPLICAS, 1},
+                 {"Started ", " local engine cores", STATED_DATA_PARALLEL, 1},
+                 {"] Engine ", ": ", STATED_DATA_PARALLEL, 0}, /* "Engine 003: Avg" */
+                 {"EngineCore_", NULL, STATED_DATA_PARALLEL, 0},
+                 {"DP", NULL, STATED_DATA_PARALLEL, 0},
+                 {"TP", NULL, STATED_TENSOR_PARALLEL, 0},
+                 {"PP", NULL, STATED_PIPELINE_PARALLEL, 0},
+                 {"rank=", NULL, STATED_REPLICAS, 0}};
     char head[100];
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const char *at = strstr(line, numbers[i].mark);
-        struct server_rank *most = &said->ranks[numbers[i].counts];
-        int rank = at != NULL ? atoi(at + strlen(numbers[i].mark)) - numbers[i].from : 0;
-        if (rank > most->rank && strstr(at, numbers[i].behind) != NULL) {
-            *most = (struct server_rank){.rank = rank, .line = said->line};
-        }
-    }
+    bool begins = log_line_begins(said, line);
     snprintf(head, sizeof head, "%s", line);
     head[strcspn(head, "]")] = '\0';
-    if (!log_line_begins(said, line)) {
-        return;
-    }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        for (const char *at = head; (at = strstr(at, marks[i].mark)) != NULL; at++) {
+        const char *behind = marks[i].behind, *at = behind != NULL ? line : begins ? head : "";
+        struct server_rank *most = &said->ranks[marks[i].counts];
+        for (; (at = strstr(at, marks[i].mark)) != NULL; at++) {
             const char *digits = at + strlen(marks[i].mark);
             size_t length = strspn(digits, "0123456789");
-            struct server_rank *most = &said->ranks[marks[i].counts];
-            int rank = length > 0 && length < 5 && strchr(" _)", digits[length]) != NULL
-                           ? atoi(digits)
-                           : 0;
-            if (rank > most->rank && at > head && strchr(" _(", at[-1]) != NULL) {
+            int rank = atoi(digits) - marks[i].from;
+            bool states = behind != NULL ? strstr(digits, behind) != NULL
+                                         : length > 0 && length < 5 && at > head &&
+                                               strchr(" _(", at[-1]) != NULL &&
+                                               strchr(" _)", digits[length]) != NULL;
+            if (states && rank > most->rank) {
                 *most = (struct server_rank){.rank = rank, .line = said->line};
             }
         }
@@ -289,45 +279,42 @@ static const char *before_comment(const char *line, const char *end)
  * of its marks as blanks. */
 static void take_marks(char *text, size_t *size)
 {
-    static const char *const marks[][2] = {{"&#39;", "'"},
-                                           {"&#x27;", "'"},
-                                           {"&apos;", "'"},
-                                           {"&quot;", "\""},
-                                           {"&#34;", "\""},
-                                           {"&#45;", "-"},
-                                           {"&lt;", "<"},
-                                           {"&gt;", ">"},
-                                           {"&nbsp;", " "},
-                                           {"&#160;", " "},
-                                           {"&amp;", "&"},
-                                           {"\xc2\xa0", " "},
-                                           {"&#8211;", "\xe2\x80\x93"},
-                                           {"&#8212;", "\xe2\x80\x94"}};
-    enum { MARKS = sizeof marks / sizeof *marks };
+    enum { LONGEST = 8 };
+    static const char marks[] = /* each with what it stands for, or a blank */
+        " &#39;' &#x27;' &apos;' &quot;\" &#34;\" &#45;- &lt;< &gt;> &nbsp; &#160; \xc2\xa0 "
+        "&#8211;\xe2\x80\x93 &#8212;\xe2\x80\x94 &amp;&";
     char *to = text;
     for (const char *from = text, *end = text + *size; from < end;) {
-        size_t i = *from == '&' || *from == '\xc2' ? 0 : MARKS;
-        while (i < MARKS && !text_begins(from, marks[i][0])) {
-            i++;
-        }
+        size_t left = (size_t)(end - from), most = left < LONGEST ? left : LONGEST;
+        const char *stop = *from == '&'                    ? memchr(from, ';', most)
+                           : text_begins(from, "\xc2\xa0") ? from + 1
+                                                           : NULL;
+        size_t length = stop != NULL ? (size_t)(stop + 1 - from) : 0;
+        const char *mark = length > 0 ? memmem(marks, sizeof marks - 1, from, length) : NULL;
         const char *closes = text_begins(from, "</") ? from + 2 : "";
         size_t name = strspn(closes, "abcdefghijklmnopqrstuvwxyz");
         if (name > 0 && closes[name] == '>') { /* "--tensor-parallel-size 2</code>" */
             from = closes + name + 1;
             *to++ = ' ';
-            continue;
+        } else if (mark != NULL) {
+            size_t means = strcspn(mark + length, " ");
+            to = mempcpy(to, means > 0 ? mark + length : " ", means > 0 ? means : 1);
+            from += length;
+        } else {
+            *to++ = *from++;
         }
-        const char *mark = i < MARKS ? marks[i][1] : "";
-        for (; *mark != '\0'; mark++) {
-            *to++ = *mark;
-        }
-        if (i == MARKS) {
-            *to++ = *from;
-        }
-        from += i < MARKS ? strlen(marks[i][0]) : 1;
     }
     *size = (size_t)(to - text);
     *to = '\0';
+}
+
+int server_text_count(const char *from, const char *end, char mark)
+{
+    int count = 0;
+    for (; from < end; from++) {
+        count += *from == mark;
+    }
+    return count;
 }
 
 /* Make blanks of bytes that no text has, and join lines that end with a backslash, or as PowerShell and cmd
@@ -451,10 +438,7 @@ static void server_text_read_lines(struct server_text *said, char *text)
         }
         read_line(said, line);
         free(expanded);
-        for (; text < end; text++) {
-            said->line += *text == '\v';
-        }
-        said->line++;
+        said->line += 1 + server_text_count(text, end, '\v');
         text = next;
     }
 }
@@ -478,7 +462,7 @@ void server_text_read_container(struct server_text *said, char *command, int lin
     said->command_line = 0;
     memset(&said->blocks, 0, sizeof said->blocks);
     shell_variables_of_container(said, command);
-    user = gpu_user_of_container(said, command);
+    user = gpu_user_of_container(said, &said->job, command);
     server_text_read_lines(said, text_joined(command, strlen(command), ""));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     bool same = before.keys.fits_length == said->keys.fits_length;

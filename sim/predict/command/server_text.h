@@ -120,9 +120,8 @@ enum job_count {
     JOB_GIVEN, /* a list of devices: those of its container, and those of them that CUDA shows */
     JOB_VISIBLE,
     JOB_RESOURCES, /* a list of several of these */
-    JOB_STARTS
+    JOB_COUNTS
 };
-enum { JOB_COUNTS = JOB_STARTS };
 struct server_job {
     double number[JOB_COUNTS];
     int line[JOB_COUNTS];
@@ -130,7 +129,7 @@ struct server_job {
 };
 
 /* What has GPUs: a server, each of its copies, or another program. */
-enum { GPU_USERS = 16 };
+enum { GPU_USERS = 64 };
 struct gpu_user {
     char name[64];
     device_list devices;
@@ -216,6 +215,9 @@ struct server_text {
     } worded[SERVER_PROGRAMS_MOST]; /* of each program */
 };
 
+/* How often the mark stands between the two. */
+int server_text_count(const char *from, const char *end, char mark);
+
 /* Does the text start a server? */
 bool server_command_starts(const struct server_text *said, const char *text);
 
@@ -277,7 +279,8 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
  * job, what a container's text says. */
 bool gpu_users_find(struct server_text *said, const char *line);
 void gpu_users_server(struct server_text *said);
-struct gpu_user gpu_user_of_container(struct server_text *said, const char *text);
+struct gpu_user gpu_user_of_container(const struct server_text *said, struct server_job *job,
+                                      const char *text);
 void gpu_users_keep(struct server_text *said, const struct gpu_user *user);
 
 /* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others. Returns
@@ -391,20 +394,21 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
                    struct error *why);
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);
 
-/* A document of a manifest, behind so many lines of its file; without a root behind the last. */
-struct manifest_document {
-    struct node *root;
-    int before;
-};
+/* Add the objects of a document, or of a list in it, that have containers of their own; NULL: to none. A tree of
+ * tsearch(), whose keys are "KIND/NAME", to be freed. */
+void manifest_objects_add(const struct node *root, void **objects);
 
-/* Does another object of the text, which has containers of its own, own this one, as a Deployment owns its
- * ReplicaSet? Or did it end, so that its owner has replaced it? */
-bool manifest_object_is_made(const struct node *object, const struct manifest_document *all);
+/* Does one of them own this object, as a Deployment owns its ReplicaSet? Or did it end, so that its owner has
+ * replaced it? */
+bool manifest_object_is_made(const struct node *object, void *const *objects);
 
 /* Keep settings in texts of the node and below it; in those of a container, but for what it runs. */
 void manifest_settings_find(struct server_text *said, const struct node *node, int before);
 void manifest_container_settings_find(struct server_text *said, const struct node *map, int before);
 
-/* Does a key of the node, or below it, match? */
+/* The text at a path; "": there is none. The first of the paths, which NULL ends, that is there, or NULL. Does a
+ * key of the node (NULL: none), or below it, match? */
+const char *manifest_text(const struct node *map, const char *path);
+const struct node *manifest_first(const struct node *map, const char *const *paths);
 bool manifest_has_key(const struct node *node, const char *pattern);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);

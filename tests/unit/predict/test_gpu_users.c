@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT = 1024 };
+enum { TEXT = 4096 };
 
 /* The names that are told as on the server's GPUs; or the message. */
 static const char *told_of(const char *text, const char *file)
@@ -42,6 +42,8 @@ static const char *told_of(const char *text, const char *file)
 #define VLLM "image: 'vllm/vllm-openai:v0.20.0', command: --model m"
 #define GPUS(of) "deploy: {resources: {reservations: {devices: [{" of "}]}}}"
 #define COMFY "image: comfyui"
+#define ONE "CUDA_VISIBLE_DEVICES=1 e &\n"
+#define FOUR(text) text text text text
 #define FREE(line, of)                                                                             \
     "f:" line ": '" of "' has a GPU of the server, too, whose KV memory is a share of what is free"
 
@@ -98,6 +100,16 @@ static const struct sample scripts[] = {
      "docker run -d --gpus 1 a/tgi --cuda-memory-fraction 0.4\n"
      "docker run --gpus 1 vllm/vllm-openai:v0.20.0 --model m --gpu-memory-utilization 0.6",
      "a/tgi"},
+    {"a share that only a label names",
+     "docker run -d --gpus 1 -l note=memory-utilization=0.9 a/tgi\n"
+     "docker run --gpus 1 vllm/vllm-openai:v0.20.0 --model m --gpu-memory-utilization 0.6",
+     "a/tgi"},
+    {"a share that is none",
+     "docker run -d --gpus 1 a/tgi --cuda-memory-fraction inf\n"
+     "docker run --gpus 1 vllm/vllm-openai:v0.20.0 --model m --gpu-memory-utilization 0.6",
+     "a/tgi"},
+    {"more than are kept", FOUR(FOUR(FOUR(ONE))) "CUDA_VISIBLE_DEVICES=0 " LAUNCH,
+     "f:65: more than 64 programs have GPUs"},
     {"a pool that its log states", "max_total_num_tokens=95, x=1\nollama serve &\n" LAUNCH,
      "ollama serve"},
     {"a container's GPU, which is none of the server's",
@@ -147,6 +159,9 @@ static const struct sample manifests[] = {
      "services: {s: {" SGLANG ", gpus: all}, c: {image: dcgm-exporter, gpus: all}}", ""},
     {"what another profile starts",
      "services: {s: {" SGLANG ", gpus: all}, c: {" COMFY ", gpus: all, profiles: [x]}}", "comfyui"},
+    {"memory of the server, before a container that states none",
+     "services: {s: {" VLLM " --cpu-offload-gb 20, gpus: all, mem_limit: 8g}, c: {image: c}}",
+     "f:4: 'cpu_offload_gb' is 20GiB, more than the memory of its container"},
     {"copies on one GPU",
      "services: {s: {" VLLM ", " GPUS("count: 1") "}, t: {" VLLM ", " GPUS("count: 1") "}}",
      "f:4: copies of the server have the same GPU"},
