@@ -279,8 +279,8 @@ static const char *const copies_keys[] = {"replicas",          "parallelism",   
 
 /* Refuse an object that changes others of the text, or of which several copies run, or part of a server: `replicas`
  * are those that it states, NULL: none. */
-static bool check_object(const struct node *node, const struct visitor *visitor,
-                         const struct node *replicas, struct error *why)
+static bool manifest_check_object(const struct node *node, const struct visitor *visitor,
+                                  const struct node *replicas, struct error *why)
 {
     static const char changes[] = "@(replicas|images|patches*|transformers|components|name?fix)";
     static const char *const mosts[] = {"maxReplicas", "maxReplicaCount", /* KEDA */
@@ -340,7 +340,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     if (manifest_object_is_made(node, visitor.objects)) {
         return true;
     }
-    if (!check_object(node, &visitor, replicas, why)) {
+    if (!manifest_check_object(node, &visitor, replicas, why)) {
         return false;
     }
     if (replicas != NULL && replicas->kind == NODE_SCALAR) {

@@ -38,9 +38,8 @@ static regex_t line_kinds[LINES];
 static void compile_kinds(void)
 {
     for (int i = 0; i < LINES; i++) {
-        bool words = i == LINE_PROSE || i == LINE_ADVICE;
-        regcomp(&line_kinds[i], line_patterns[i],
-                REG_EXTENDED | REG_NOSUB | (words ? REG_ICASE : 0));
+        int words = i >= LINE_PROSE ? REG_ICASE : 0;
+        regcomp(&line_kinds[i], line_patterns[i], REG_EXTENDED | REG_NOSUB | words);
     }
 }
 
@@ -95,23 +94,20 @@ static const struct server_option *option_that_counts(const struct server_progra
                                                       const char *name, bool named)
 {
     char plain[64];
-    const char *typed = name + strspn(name, "-");
-    snprintf(plain, sizeof plain, "%s", typed);
+    snprintf(plain, sizeof plain, "%s", name + strspn(name, "-"));
     server_option_plain(plain);
-    const struct server_option *option = NULL;
-    bool dashed = typed > name, compound = strchr(plain, '_') != NULL;
+    bool dashed = *name == '-', compound = strchr(plain, '_') != NULL;
+    const struct server_option *option = dashed ? server_option_find(program, plain) : NULL;
     for (size_t i = 0; !dashed && option == NULL && i < program->option_count; i++) {
         const struct server_option *row = &program->options[i];
-        bool is = row->name[0] == plain[0] && strcmp(row->name, plain) == 0;
         bool counts = row->value != SERVER_VALUE_NONE ? compound || (named && row->sets != NULL)
                                                       : named && compound;
-        option = is && counts ? row : NULL;
+        option = counts && strcmp(row->name, plain) == 0 ? row : NULL;
     }
-    option = dashed ? server_option_find(program, plain) : option;
-    bool model = option != NULL && option->sets != NULL && strcmp(option->sets, "model") == 0;
     /* A rank is a process's, and a letter may be anything. */
-    bool other = (!dashed && strstr(plain, "_rank") != NULL) || plain[1] == '\0';
-    return option == NULL || option->harmless || model || other ? NULL : option;
+    bool other = (!dashed && strstr(plain, "_rank") != NULL) || plain[1] == '\0' ||
+                 option == NULL || option->harmless;
+    return other || (option->sets != NULL && strcmp(option->sets, "model") == 0) ? NULL : option;
 }
 
 /* A line's kind holds for all its settings. That of a sentence, too. */
@@ -154,6 +150,13 @@ static enum stray_kind kind_of(const struct server_text *said, struct stray_line
            : in->advised                              ? STRAY_TOLD
            : bare && (named || in->log) && !in->prose ? STRAY_LISTED
                                                       : STRAY_STATED;
+}
+
+/* Copy the value that begins at `at`, in quotes that the text is in. */
+static void copy_value(const char *at, struct stray_setting *out)
+{
+    server_setting_copy(at, out->value, sizeof out->value);
+    out->value[strcspn(out->value, "'\"")] = '\0';
 }
 
 /* Keep it if it is new. Where there is no room, in the place of an advice. */
@@ -204,14 +207,12 @@ void stray_settings_find(struct server_text *said, const char *line)
         for (found.program = said->programs; found.program->file != NULL; found.program++) {
             found.option = option_that_counts(found.program, found.name, named);
             if (found.option != NULL) {
-                server_setting_copy(after, found.value, sizeof found.value);
-                found.value[strcspn(found.value, "'\"")] = '\0'; /* which the text is in */
+                copy_value(after, &found);
                 found.kind = kind_of(said, &in, word, name == word, named);
                 bool dashed = name > word, flag = dashed && server_setting_is_switch(found.option);
                 if (flag && !may_be(found.option, found.value, named)) {
                     snprintf(found.value, sizeof found.value, "true");
-                }
-                if (!may_be(found.option, found.value, named || dashed)) {
+                } else if (!may_be(found.option, found.value, named || dashed)) {
                     found.value[0] = '\0';
                 }
                 /* An option of a command that lost its value stands outside it, too, unless the text explains
@@ -277,8 +278,7 @@ void stray_variables_find(struct server_text *said, const char *line)
             while (!named && text_matches(after, "@(is|was|set|to|of|as) *")) {
                 after += strcspn(after, " ") + 1;
             }
-            server_setting_copy(after, found.value, sizeof found.value);
-            found.value[strcspn(found.value, "'\"")] = '\0';
+            copy_value(after, &found);
             const char *value = found.value;
             if (!equals && strchr("0123456789/", *value) == NULL &&
                 strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0) {
@@ -289,15 +289,12 @@ void stray_variables_find(struct server_text *said, const char *line)
             }
             found.kind = comment ? STRAY_TOLD : kind_of(said, &in, word, false, named);
             char head[16]; /* "name: " */
-            size_t most = (size_t)(word - line) < 8 ? (size_t)(word - line) : 8;
-            snprintf(head, sizeof head, "%.*s", (int)most, word - most);
+            int most = word - line < 8 ? (int)(word - line) : 8;
+            snprintf(head, sizeof head, "%.*s", most, word - most);
             bool set = text_matches(head, "*name?([\"']): ?([\"'])") || text_begins(line, "read ");
-            set =
-                set && node_get(found.option->words, "*") == NULL; /* most values change nothing */
-            if (*value == '\0' && !set) {
-                found.kind = in.log                       ? STRAY_NONE
-                             : found.kind == STRAY_STATED ? STRAY_TOLD
-                                                          : found.kind;
+            if (*value == '\0' &&
+                (!set || node_get(found.option->words, "*") != NULL)) { /* most change nothing */
+                found.kind = in.log || found.kind == STRAY_NONE ? STRAY_NONE : STRAY_TOLD;
             }
             keep_new(said, found);
         }
