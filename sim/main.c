@@ -1,8 +1,5 @@
 /* Dispatch of the commands. */
-#include "cli/frame/command.h"
 #include "cli/frame/program.h"
-
-#include <stddef.h>
 
 /* In the order of help; a group's commands stand together. */
 /* clang-format off */

@@ -7,7 +7,7 @@
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
-#include "cli/runs/runs_notes.h"
+#include "cli/runs/runs.h"
 #include "store/stored_run.h"
 #include "study/ablate/ablation.h"
 

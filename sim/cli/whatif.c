@@ -6,10 +6,7 @@
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
-#include "cli/runs/runs_notes.h"
-#include "cli/runs/runs_table.h"
-#include "cli/runs/runs_text.h"
-#include "cli/runs/sweep_keys.h"
+#include "cli/runs/runs.h"
 #include "core/text.h"
 #include "study/whatif/whatif_study.h"
 

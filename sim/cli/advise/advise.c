@@ -5,7 +5,6 @@
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/report/report_query.h"
-#include "cli/runs/run_explained.h"
 #include "model/sharding.h"
 
 #include <inttypes.h>

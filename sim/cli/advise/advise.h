@@ -6,7 +6,7 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/plan/plan_report.h"
-#include "cli/runs/runs_notes.h"
+#include "cli/runs/runs.h"
 #include "store/store.h"
 #include "study/advise/advice.h"
 #include "study/advise/fleet_size.h"

@@ -1,7 +1,6 @@
 /* What sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
 #include "cli/advise/advise.h"
 
-#include "cli/runs/runs_text.h"
 #include "core/text.h"
 
 #include <inttypes.h>

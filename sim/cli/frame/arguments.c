@@ -6,7 +6,6 @@
 #include "predict/scenario/scenario_keys.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 #include "cli/frame/harness.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -3,7 +3,6 @@
 #include "core/version.h"
 #include "tables/table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void help_version(const struct program *program, FILE *out)

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

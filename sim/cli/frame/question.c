@@ -3,9 +3,7 @@
 #include "cli/frame/question.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -9,7 +9,6 @@
 
 #include "cli/frame/arguments.h"
 #include "core/text.h"
-#include "policy/policy.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/workload.h"
 #include "tables/frame.h"

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include "cli/plan/plan_report.h"
-#include "cli/runs/runs_text.h"
 #include "core/text.h"
 #include "core/version.h"
 #include "store/stored_run.h"

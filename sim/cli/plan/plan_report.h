@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cli/runs/runs_notes.h"
+#include "cli/runs/runs.h"
 #include "study/plan/planning.h"
 #include "study/plan/target.h"
 #include "tables/frame.h"

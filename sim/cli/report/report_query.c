@@ -3,7 +3,6 @@
 #include "core/files.h"
 #include "core/named.h"
 #include "core/text.h"
-#include "predict/result/shown.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

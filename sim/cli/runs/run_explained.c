@@ -1,14 +1,13 @@
 /* Of decode steps, sentences about their parts; of a server, its engine's memory and its time. Both end with
  * the effect of the machine's figures. */
-#include "cli/runs/run_explained.h"
+#include "cli/runs/runs.h"
 
 #include "cli/frame/message.h"
-#include "cli/runs/runs_text.h"
-#include "cli/runs/sweep_keys.h"
 #include "core/text.h"
 #include "predict/answer.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_load.h"
+#include "study/sweep/explain.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "cli/runs/runs_notes.h"
+#include "cli/runs/runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "predict/result/tie.h"
 #include "core/text.h"
-#include "tables/table.h"
 
 enum { LINE = 2048 };
 

@@ -1,4 +1,4 @@
-#include "cli/runs/runs_table.h"
+#include "cli/runs/runs.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/runs/runs_text.h"
-#include "cli/runs/runs_notes.h"
-#include "cli/runs/sweep_keys.h"
 #include "core/text.h"
 #include "predict/result/tie.h"
 #include "study/sweep/replication.h"

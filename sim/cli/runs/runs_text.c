@@ -1,4 +1,4 @@
-#include "cli/runs/runs_text.h"
+#include "cli/runs/runs.h"
 
 #include "core/text.h"
 #include "core/version.h"

@@ -2,10 +2,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
-#include "cli/runs/run_explained.h"
-#include "cli/runs/runs_table.h"
-#include "cli/runs/runs_text.h"
-#include "cli/runs/sweep_keys.h"
+#include "cli/runs/runs.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/runs/sweep_keys.h"
+#include "cli/runs/runs.h"
 
 #include "core/text.h"
 

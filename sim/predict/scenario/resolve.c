@@ -4,7 +4,6 @@
 #include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "model/sharding.h"
-#include "policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cli/runs/runs_text.h"
+#include "cli/runs/runs.h"
 #include "study/sweep/replication.h"
 
 #include <math.h>

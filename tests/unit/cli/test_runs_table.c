@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/runs/runs_table.h"
+#include "cli/runs/runs.h"
 
 #include <stdlib.h>
 #include <string.h>

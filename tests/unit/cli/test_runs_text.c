@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/runs/runs_text.h"
+#include "cli/runs/runs.h"
 
 #include <jansson.h>
 #include <math.h>
