@@ -339,37 +339,32 @@ static void print_meaning(FILE *out)
     frame_columns_print("\ncolumns of the table, for --columns:", columns, DATA_COUNT, out);
 }
 
-static bool ablate_study(const struct arguments *arguments, struct question *question,
-                         const struct table_view *view, struct error *why)
-{
-    const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
-                                          .study = question_study(question)};
-    struct ablation ablation;
-    bool good = ablation_run(&question->scenario, &with, &ablation, why);
-    progress_clear();
-    /* A failed run is shown as a row like the others; the command then fails with its error. */
-    bool json = arguments_given(arguments, JSON);
-    struct frame *frame = good ? ablate_frame(&ablation, NULL, why) : NULL;
-    const struct store_frame rows = {.table = "ablations", .frame = frame};
-    good = frame != NULL &&
-           (question->store == NULL || store_put_frames(question->store, &rows, 1, why)) &&
-           (!json || frame_print_json(frame, stdout, why));
-    frame_destroy(frame);
-    good = good && (json || ablate_report(&ablation, view, stdout, why)) &&
-           output_flush(stdout, "standard output", why) &&
-           sweep_check(ablation.results, ablation.done, why);
-    ablation_release(&ablation);
-    return good;
-}
-
 static bool ablate_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
     struct table_view view;
+    bool json = arguments_given(arguments, JSON);
     bool good = view_read(arguments, columns, DATA_COUNT, &view, why) &&
                 question_read(arguments, &question, why) &&
-                question_begin(arguments, &question, false, why) &&
-                ablate_study(arguments, &question, &view, why);
+                question_begin(arguments, &question, false, why);
+    if (good) {
+        const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                              .study = question_study(&question)};
+        struct ablation ablation;
+        good = ablation_run(&question.scenario, &with, &ablation, why);
+        progress_clear();
+        /* A failed run is shown as a row like the others; the command then fails with its error. */
+        struct frame *frame = good ? ablate_frame(&ablation, NULL, why) : NULL;
+        const struct store_frame rows = {.table = "ablations", .frame = frame};
+        good = frame != NULL &&
+               (question.store == NULL || store_put_frames(question.store, &rows, 1, why)) &&
+               (json ? frame_print_json(frame, stdout, why)
+                     : ablate_report(&ablation, &view, stdout, why)) &&
+               output_flush(stdout, "standard output", why) &&
+               sweep_check(ablation.results, ablation.done, why);
+        frame_destroy(frame);
+        ablation_release(&ablation);
+    }
     question_end(&question);
     return good;
 }

@@ -282,43 +282,37 @@ static const struct frame_column columns[COLUMNS] = {
     [FIGURES] = {.key = "figures", .title = "figures"},
 };
 
-static struct frame *kernel_frame(const struct profile *profile, const struct shape *shape,
-                                  struct error *why)
-{
-    struct kernel kernel = shape_time(profile, shape);
-    enum curve_id figures[CURVE_COUNT];
-    size_t count = shape_figures(profile, shape, figures);
-    struct frame *frame = frame_create(columns, COLUMNS, why);
-    char line[1024] = "";
-    for (size_t i = 0; i < count; i++) {
-        text_append(line, sizeof line, "%s%s (%s)", i > 0 ? ", " : "", curve_kinds[figures[i]].name,
-                    basis_names[profile->curves[figures[i]].basis]);
-    }
-    frame_row(frame);
-    frame_text(frame, MACHINE, profile->name);
-    frame_text(frame, KERNEL, kernel_op_names[shape->op]);
-    frame_number(frame, TIME, kernel.ns / 1e3);
-    frame_text(frame, BOUND, bounds[kernel.bound]);
-    frame_text(frame, BASIS, basis_names[kernel.trust.basis]);
-    frame_number(frame, EXTRAPOLATED, kernel.trust.extrapolated);
-    frame_text(frame, FIGURES, line);
-    return frame;
-}
-
 static bool kernels_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct profile profile;
     struct shape shape;
     enum curve_id figures[CURVE_COUNT];
+    char line[1024] = "";
     if (!shape_read(arguments, &shape, why) ||
         !profile_load_named(arguments_operands(arguments, &count)[0], &profile, why)) {
         return false;
     }
     size_t needed = shape_figures(&profile, &shape, figures);
     bool ok = profile_require(&profile, figures, needed, kernel_op_names[shape.op], why);
+    struct frame *frame = ok ? frame_create(columns, COLUMNS, why) : NULL;
+    if (frame != NULL) {
+        struct kernel kernel = shape_time(&profile, &shape);
+        for (size_t i = 0; i < needed; i++) {
+            text_append(line, sizeof line, "%s%s (%s)", i > 0 ? ", " : "",
+                        curve_kinds[figures[i]].name,
+                        basis_names[profile.curves[figures[i]].basis]);
+        }
+        frame_row(frame);
+        frame_text(frame, MACHINE, profile.name);
+        frame_text(frame, KERNEL, kernel_op_names[shape.op]);
+        frame_number(frame, TIME, kernel.ns / 1e3);
+        frame_text(frame, BOUND, bounds[kernel.bound]);
+        frame_text(frame, BASIS, basis_names[kernel.trust.basis]);
+        frame_number(frame, EXTRAPOLATED, kernel.trust.extrapolated);
+        frame_text(frame, FIGURES, line);
+    }
     bool json = arguments_given(arguments, JSON);
-    struct frame *frame = ok ? kernel_frame(&profile, &shape, why) : NULL;
     ok = frame != NULL && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
     frame_destroy(frame);
     profile_release(&profile);

@@ -177,20 +177,6 @@ static bool whatif_print_table(const struct whatif *whatif, const struct whatif_
 
 /* ---- what follows ---- */
 
-/* The scenario's own point, if it is not the best: "; here, at the scenario's batch 4, 13.4". */
-static void append_own(const struct whatif *whatif, const struct whatif_findings *findings,
-                       char line[3 * LINE])
-{
-    char name[LINE], rate[SHOWN_TEXT];
-    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
-    if (findings->own == findings->best) {
-        text_append(line, 3 * LINE, ", the scenario's value");
-    } else if (!isnan(own)) {
-        text_append(line, 3 * LINE, "; here, at the scenario's %.200s, %s",
-                    whatif_name(whatif, findings->own, name), whatif_number(own, rate));
-    }
-}
-
 static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
@@ -203,7 +189,13 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     }
     text_append(line, sizeof line, ": %s %s at %s", whatif_number(best, rate),
                 whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name));
-    append_own(whatif, findings, line);
+    double own = findings->own != WHATIF_NONE ? whatif_worth(whatif, findings->own) : NAN;
+    if (findings->own == findings->best) {
+        text_append(line, sizeof line, ", the scenario's value");
+    } else if (!isnan(own)) {
+        text_append(line, sizeof line, "; here, at the scenario's %.200s, %s",
+                    whatif_name(whatif, findings->own, name), whatif_number(own, rate));
+    }
     if (!findings->all_tie && findings->worst != TIE_NONE) {
         text_append(line, sizeof line, "; tie: %s", tie_reason(findings->worst));
     }
@@ -298,41 +290,36 @@ static void whatif_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
-static bool whatif_command_study(const struct arguments *arguments, struct question *question,
-                                 const struct table_view *view, uint32_t points, struct error *why)
-{
-    const struct whatif_options with = {.over = arguments_text(arguments, OVER),
-                                        .points = points,
-                                        .study = question_study(question)};
-    struct whatif whatif;
-    bool good = whatif_run(&question->scenario, &with, &whatif, why);
-    progress_clear();
-    /* A failed run is shown as a row like the others; the command then fails with its error. */
-    bool json = arguments_given(arguments, JSON);
-    for (uint32_t i = 0; good && json && i < whatif.count; i++) {
-        good = run_print_json(&whatif.results[i], sweep_point_json(whatif.scenario.sweep, i),
-                              stdout, why);
-    }
-    good = good &&
-           (json ? output_flush(stdout, "standard output", why)
-                 : whatif_report(&whatif, view, stdout, why)) &&
-           sweep_check(whatif.results, whatif.count, why);
-    whatif_release(&whatif);
-    return good;
-}
-
 static bool whatif_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
     struct frame_column columns[TABLE_MOST_COLUMNS];
     struct table_view view;
     uint32_t points = 0;
+    bool json = arguments_given(arguments, JSON);
     bool good = arguments_whole(arguments, POINTS, UNIT_COUNT, 2, AXIS_FINE, &points, why) &&
                 question_read(arguments, &question, why);
     uint32_t count = good ? whatif_columns(scenario_serves(&question.scenario), columns) : 0;
     good = good && view_read(arguments, columns, count, &view, why) &&
-           question_begin(arguments, &question, false, why) &&
-           whatif_command_study(arguments, &question, &view, points, why);
+           question_begin(arguments, &question, false, why);
+    if (good) {
+        const struct whatif_options with = {.over = arguments_text(arguments, OVER),
+                                            .points = points,
+                                            .study = question_study(&question)};
+        struct whatif whatif;
+        good = whatif_run(&question.scenario, &with, &whatif, why);
+        progress_clear();
+        /* A failed run is shown as a row like the others; the command then fails with its error. */
+        for (uint32_t i = 0; good && json && i < whatif.count; i++) {
+            good = run_print_json(&whatif.results[i], sweep_point_json(whatif.scenario.sweep, i),
+                                  stdout, why);
+        }
+        good = good &&
+               (json ? output_flush(stdout, "standard output", why)
+                     : whatif_report(&whatif, &view, stdout, why)) &&
+               sweep_check(whatif.results, whatif.count, why);
+        whatif_release(&whatif);
+    }
     question_end(&question);
     return good;
 }

@@ -137,30 +137,14 @@ static bool is_complete(struct store *store)
     return good;
 }
 
-/* Make the table, or add the columns that this version has more. `runs` keep their order. */
-static bool complete_table(struct store *store, const struct schema_table *table, struct error *why)
-{
-    const char *name, *type;
-    char *create =
-        schema_sql(table,
-                   table == schema_tables ? "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k))"
-                                          : "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k)) "
-                                            "WITHOUT ROWID",
-                   why);
-    bool good = create != NULL && database_run(store, create, why);
-    free(create);
-    for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
-        char add[192];
-        snprintf(add, sizeof add, "ALTER TABLE %s ADD COLUMN %s %s", table->name, name, type);
-        good = database_has(store, table->name, name) || database_run(store, add, why);
-    }
-    return good;
-}
-
-/* Tables, columns and marks in one transaction; another process may have made them meanwhile. */
+/* Tables, the columns that this version has more, and marks in one transaction; another process may have made
+ * them meanwhile. `runs` keep their order. */
 static bool complete_file(struct store *store, struct error *why)
 {
     static const unsigned char id[] = SCHEMA_APPLICATION;
+    static const char make[] = "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k))",
+                      make_by_key[] =
+                          "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k)) WITHOUT ROWID";
     char marks[96];
     snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3], (int)schema_version());
@@ -168,7 +152,16 @@ static bool complete_file(struct store *store, struct error *why)
     if (good && !is_complete(store)) {
         for (const struct schema_table *table = schema_tables; good && table->name != NULL;
              table++) {
-            good = complete_table(store, table, why);
+            const char *name, *type;
+            char *create = schema_sql(table, table == schema_tables ? make : make_by_key, why);
+            good = create != NULL && database_run(store, create, why);
+            free(create);
+            for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
+                char add[192];
+                snprintf(add, sizeof add, "ALTER TABLE %s ADD COLUMN %s %s", table->name, name,
+                         type);
+                good = database_has(store, table->name, name) || database_run(store, add, why);
+            }
         }
         good = good && database_run(store, marks, why);
     }

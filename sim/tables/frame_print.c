@@ -80,37 +80,30 @@ static void frame_json_put_number(struct json_writer *json, const char *key, enu
     }
 }
 
-static void frame_json_put_cell(struct json_writer *json, const struct frame_column *column,
-                                const struct frame_cell *cell)
-{
-    if (column->unit == UNIT_JSON) {
-        json_put(json, column->key, "%s", cell->set ? cell->text : "null");
-        return;
-    }
-    if (!cell->set || cell->text != NULL) {
-        json_put_text(json, column->key, cell->set ? cell->text : NULL);
-    } else {
-        frame_json_put_number(json, column->key, column->unit, cell->value);
-    }
-    if (column->ranged) {
-        char key[64];
-        bool has = cell->set && cell->low < cell->high;
-        snprintf(key, sizeof key, "%s_low", column->key);
-        frame_json_put_number(json, key, column->unit, has ? cell->low : NAN);
-        snprintf(key, sizeof key, "%s_high", column->key);
-        frame_json_put_number(json, key, column->unit, has ? cell->high : NAN);
-    }
-}
-
 static bool frame_json_put_row(struct json_writer *json, const char *key, const struct frame *frame,
                                uint32_t row, struct error *why)
 {
-    const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
     json_begin(json, key, '{');
     for (uint32_t i = 0; i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
-        if (column->key != NULL && (cells[i].set || !column->sparse)) {
-            frame_json_put_cell(json, column, &cells[i]);
+        const struct frame_cell *cell = &frame->cells[(size_t)row * frame->column_count + i];
+        if (column->key == NULL || (!cell->set && column->sparse)) {
+            continue;
+        }
+        if (column->unit == UNIT_JSON) {
+            json_put(json, column->key, "%s", cell->set ? cell->text : "null");
+        } else if (!cell->set || cell->text != NULL) {
+            json_put_text(json, column->key, cell->set ? cell->text : NULL);
+        } else {
+            frame_json_put_number(json, column->key, column->unit, cell->value);
+        }
+        if (column->ranged) {
+            char end[64];
+            bool has = cell->set && cell->low < cell->high;
+            snprintf(end, sizeof end, "%s_low", column->key);
+            frame_json_put_number(json, end, column->unit, has ? cell->low : NAN);
+            snprintf(end, sizeof end, "%s_high", column->key);
+            frame_json_put_number(json, end, column->unit, has ? cell->high : NAN);
         }
     }
     json_end(json, '}');

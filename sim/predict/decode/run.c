@@ -124,9 +124,18 @@ static const struct ledger *replay_cohort(const struct run *run, uint32_t cohort
     return replays_get(run->context, &replay.request, entry, why);
 }
 
-/* Sum the ledgers of several cohorts, holding one at a time. */
-static bool sum_replays(struct run *run, struct error *why)
+/* A replay of one cohort is shared as it is; of several, one at a time is held and summed. What stays in HBM
+ * is taken off a sum. */
+static bool run_replay(struct run *run, struct error *why)
 {
+    double stays = run->plan.resident_share;
+    if (plan_offloaded_heads(&run->plan) == 0) {
+        return true;
+    }
+    if (run->plan.cohort_count == 1 && stays == 0) {
+        run->used = replay_cohort(run, 0, &run->held, why);
+        return run->used != NULL;
+    }
     const struct plan *plan = &run->plan;
     bool good = ledger_reserve(&run->sum, plan->steps, plan->layers, plan->cohort_count, why);
     for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
@@ -140,27 +149,10 @@ static bool sum_replays(struct run *run, struct error *why)
         good = !some || ledger != NULL;
     }
     run->used = &run->sum;
-    return good;
-}
-
-/* A replay of one cohort is shared as it is; what stays in HBM is taken off a sum. */
-static bool run_replay(struct run *run, struct error *why)
-{
-    double stays = run->plan.resident_share;
-    if (plan_offloaded_heads(&run->plan) == 0) {
-        return true;
-    }
-    if (run->plan.cohort_count == 1 && stays == 0) {
-        run->used = replay_cohort(run, 0, &run->held, why);
-        return run->used != NULL;
-    }
-    if (!sum_replays(run, why)) {
-        return false;
-    }
-    if (stays > 0) {
+    if (good && stays > 0) {
         ledger_keep(&run->sum, stays);
     }
-    return true;
+    return good;
 }
 
 static struct run run_begin(const struct setup *setup, const struct run_context *context)

@@ -50,12 +50,17 @@ struct ablation_side {
     const struct node *system, *overrides; /* `overrides` NULL: none */
 };
 
-/* Override the mechanisms that the set takes from the other side. */
-static bool put_overrides(const struct difference *difference, uint32_t set, bool near_base,
-                          struct node *map, struct error *why)
+/* One side, with the mechanisms that the set takes from the other one overridden. */
+static struct node *write_case(const struct difference *difference, uint32_t set,
+                               const struct ablation_side *base, const struct ablation_side *system,
+                               struct error *why)
 {
+    bool near_base = 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
+    const struct ablation_side *side = near_base ? base : system;
     const struct mechanisms *other = near_base ? difference->system : difference->base;
-    bool good = true;
+    struct node *map = node_map("ablation", why);
+    bool good = map != NULL && node_put(map, "system", side->system, why) &&
+                (side->overrides == NULL || node_put(map, "mechanisms", side->overrides, why));
     for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
         uint8_t mechanism = difference->of_key[i];
         bool in = mechanism < difference->count && (set >> mechanism & 1) != 0;
@@ -67,19 +72,6 @@ static bool put_overrides(const struct difference *difference, uint32_t set, boo
             free(text);
         }
     }
-    return good;
-}
-
-static struct node *write_case(const struct difference *difference, uint32_t set,
-                               const struct ablation_side *base, const struct ablation_side *system,
-                               struct error *why)
-{
-    bool near_base = 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
-    const struct ablation_side *side = near_base ? base : system;
-    struct node *map = node_map("ablation", why);
-    bool good = map != NULL && node_put(map, "system", side->system, why) &&
-                (side->overrides == NULL || node_put(map, "mechanisms", side->overrides, why)) &&
-                put_overrides(difference, set, near_base, map, why);
     if (!good) {
         node_destroy(map);
         return NULL;
@@ -135,21 +127,6 @@ static uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t se
     return i;
 }
 
-static uint32_t ablation_list_sets(struct ablation *ablation)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < ablation->row_count; i++) {
-        const struct ablation_row *row = &ablation->rows[i];
-        const uint32_t sets[] = {row->shown, row->without, row->with};
-        for (size_t s = 0; row->refused == NULL && s < sizeof sets / sizeof *sets; s++) {
-            uint32_t at = ablation_place(ablation->sets, count, sets[s]);
-            ablation->sets[at] = sets[s];
-            count += at == count;
-        }
-    }
-    return count;
-}
-
 static bool ablation_make_points(struct ablation *ablation, const struct scenario *scenario,
                                  const struct ablation_side *base,
                                  const struct ablation_side *system, struct error *why)
@@ -161,7 +138,16 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     }
     node_remove(points->root, "system");
     node_remove(points->root, "mechanisms");
-    uint32_t count = ablation_list_sets(ablation);
+    uint32_t count = 0; /* of the sets that the rows name */
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        const uint32_t sets[] = {row->shown, row->without, row->with};
+        for (size_t s = 0; row->refused == NULL && s < sizeof sets / sizeof *sets; s++) {
+            uint32_t at = ablation_place(ablation->sets, count, sets[s]);
+            ablation->sets[at] = sets[s];
+            count += at == count;
+        }
+    }
     const char *ours = ablation->base.engine, *theirs = ablation->system.engine;
     bool engines = ours[0] != '\0' && theirs[0] != '\0' && strcmp(ours, theirs) != 0;
     /* Engines are no mechanisms: of two, all rows run in the system's. A system without one keeps its own

@@ -78,13 +78,24 @@ static bool plan_replays(const struct trace_header *header, const struct miss_re
     return !out->arrays.failed;
 }
 
-static bool count_layers(const struct trace *trace, const struct miss_request *request,
+/* A policy that attends to its own choice misses nothing at any size. */
+static bool check_misses(const struct policy_kind *policy, struct error *why)
+{
+    if (!policy->chooses_own) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "policy '%s' never misses: it attends to the blocks it holds",
+                policy->name);
+    return error_expect(why, "'simulate'; its mass_recall shows the attention mass left out");
+}
+
+bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     struct size_replays all = {.count = 0};
     const struct replay_means means = {.threads = threads};
-    bool good = plan_replays(header, request, &all, why) &&
+    bool good = check_misses(request->policy, why) && plan_replays(header, request, &all, why) &&
                 miss_curve_reserve(curve, 1 + header->layers * all.heads, request->count, why) &&
                 replay_run_many(trace, all.plans, all.count, &means, all.ledgers, why);
     for (uint32_t i = 0; !all.arrays.failed && i < all.count; i++) {
@@ -112,23 +123,6 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
     }
     curve->groups = request->group == MISS_WHOLE ? 1 : curve->groups;
     return good;
-}
-
-/* A policy that attends to its own choice misses nothing at any size. */
-static bool check_misses(const struct policy_kind *policy, struct error *why)
-{
-    if (!policy->chooses_own) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "policy '%s' never misses: it attends to the blocks it holds",
-                policy->name);
-    return error_expect(why, "'simulate'; its mass_recall shows the attention mass left out");
-}
-
-bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
-                         uint32_t threads, struct miss_curve *curve, struct error *why)
-{
-    return check_misses(request->policy, why) && count_layers(trace, request, threads, curve, why);
 }
 
 /* ---- a plain stream, size by size ---- */

@@ -96,23 +96,6 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     return good;
 }
 
-/* If no point can run, the error of the first is the reason. */
-static bool whatif_check_any(const struct whatif *whatif, struct error *why)
-{
-    bool ran = whatif->count == 0;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        ran = ran || !result_failed(&whatif->results[i]);
-    }
-    const struct result *first = &whatif->results[0];
-    if (!ran) {
-        error_usage(why, "--over", 0, "no point of '%s' can run: %s", whatif->axes[0].key,
-                    first->message);
-        error_expect(why, "%s", first->expected);
-        error_nearest(why, first->nearest);
-    }
-    return ran;
-}
-
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
                 struct whatif *out, struct error *why)
 {
@@ -138,8 +121,18 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
         out->results = array_zeroed(out->scenario.points, sizeof *out->results, why);
         good = out->results != NULL &&
-               sweep_keep(&out->scenario, &options->study, out->results, &out->count, why) &&
-               whatif_check_any(out, why);
+               sweep_keep(&out->scenario, &options->study, out->results, &out->count, why);
+    }
+    bool ran = out->count == 0;
+    for (uint32_t i = 0; good && i < out->count; i++) {
+        ran = ran || !result_failed(&out->results[i]);
+    }
+    if (good && !ran) { /* the error of the first is the reason */
+        const struct result *first = &out->results[0];
+        error_usage(why, "--over", 0, "no point of '%s' can run: %s", out->axes[0].key,
+                    first->message);
+        error_expect(why, "%s", first->expected);
+        good = error_nearest(why, first->nearest);
     }
     whatif_judge(out);
     return good;
