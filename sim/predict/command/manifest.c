@@ -128,7 +128,6 @@ static void write_environment(const struct node *all, bool service, FILE *out)
     }
 }
 
-/* The GPUs that a service gets. */
 static void write_devices(const struct node *map, FILE *out)
 {
     static const char *const places[] = {"deploy.resources.reservations.devices", "gpus", "devices",
@@ -189,7 +188,6 @@ struct visitor {
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
 
-/* Read what was written. */
 static bool read_written(struct container_command *command, int line, const struct node *replicas,
                          int replicas_line, struct server_text *said, struct error *why)
 {

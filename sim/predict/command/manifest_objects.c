@@ -72,16 +72,6 @@ bool manifest_object_is_made(const struct node *object, void *const *objects)
     return made;
 }
 
-/* "maxModelLen" as "max_model_len", and ": " behind it. */
-static void write_key(const char *key, FILE *out)
-{
-    for (const char *at = key; *at != '\0'; at++) {
-        bool word = isupper((unsigned char)*at) && at > key && islower((unsigned char)at[-1]);
-        fprintf(out, "%s%c", word ? "_" : "", word ? tolower((unsigned char)*at) : *at);
-    }
-    fputs(*key != '\0' ? ": " : "", out);
-}
-
 /* Keep what may be settings in lines of the text. In data a list of names and values explains nothing. */
 static void find_in_lines(struct server_text *said, char *text)
 {
@@ -105,9 +95,13 @@ void manifest_settings_find(struct server_text *said, const struct node *node, i
     char *text = NULL;
     size_t size;
     FILE *out = own || node->kind == NODE_MAP ? NULL : open_memstream(&text, &size);
-    if (out != NULL) {
-        write_key(node->kind == NODE_SCALAR && node->key != NULL ? node->key : "", out);
-        fputs(node->kind == NODE_SCALAR ? node->text : "", out);
+    if (out != NULL && node->kind == NODE_SCALAR) {
+        for (const char *key = node->key, *at = key; key != NULL && *at != '\0'; at++) {
+            /* "maxModelLen" is "max_model_len". */
+            bool word = isupper((unsigned char)*at) && at > key && islower((unsigned char)at[-1]);
+            fprintf(out, "%s%c", word ? "_" : "", word ? tolower((unsigned char)*at) : *at);
+        }
+        fprintf(out, "%s%s", node->key != NULL && *node->key != '\0' ? ": " : "", node->text);
     }
     for (size_t i = 0; !own && i < node->count; i++) {
         const struct node *child = node->children[i];

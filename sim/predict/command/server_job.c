@@ -67,8 +67,6 @@ bool server_job_directs(const char *line)
     return scheduler_of(line) >= 0;
 }
 
-/* ---- devices ----------------------------------------------------------------------------- */
-
 bool device_at(const char *list, int place, device_list out)
 {
     if (list[0] == '\0' || strcmp(list, "all") == 0) {
@@ -147,8 +145,6 @@ void server_job_devices(const struct server_job *job, device_list out)
         text_append(out, sizeof(device_list), "%s%s", i > 0 ? "," : "", number ? other : one);
     }
 }
-
-/* ---- words ------------------------------------------------------------------------------- */
 
 /* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1", "gres/gpu=2" (`gres`); 0: as many as there are, or not known. */
 static double count_gpus(const char *value, bool gres)
@@ -325,27 +321,16 @@ static double gpus_given(const struct server_job *job, int *line)
     return sees;
 }
 
-/* The number of GPUs that a command counts; 0: the text does not tell. */
-static double gpus_counted(const struct server_job *job, const char *command)
-{
-    static const char all[] = "*@(nvidia-smi|ls /dev/nvidia)*@(wc -l|grep -c|query-gpu=count)*";
-    static const char shown[] = "@(*torch.cuda.device_count*|*CUDA_VISIBLE_DEVICES*@(wc -|NF)*)";
-    int line;
-    device_list devices;
-    bool cuda = text_matches(command, shown);
-    if (!cuda && !text_matches(command, all)) {
-        return 0;
-    }
-    server_job_devices(job, devices); /* nvidia-smi shows what CUDA does not see */
-    double count = fmin(gpus_given(job, &line), count_devices(cuda ? devices : job->given));
-    return isfinite(count) ? count : 0;
-}
-
 char *server_job_counted(const struct server_text *said, const char *line)
 {
     static const char marks[] = "@([$][(]@(nvidia-smi|python|echo|ls /dev/nvidia)|=`nvidia-smi)*";
+    static const char all[] = "*@(nvidia-smi|ls /dev/nvidia)*@(wc -l|grep -c|query-gpu=count)*";
+    static const char shown[] = "@(*torch.cuda.device_count*|*CUDA_VISIBLE_DEVICES*@(wc -|NF)*)";
     char *text = NULL, command[256];
+    int given;
     size_t size;
+    device_list devices;
+    server_job_devices(&said->job, devices); /* nvidia-smi shows what CUDA does not see */
     bool may = strstr(line, "nvidia") != NULL || strstr(line, "device_count") != NULL ||
                strstr(line, "VISIBLE_DEVICES") != NULL;
     FILE *out = may ? open_memstream(&text, &size) : NULL;
@@ -355,8 +340,11 @@ char *server_job_counted(const struct server_text *said, const char *line)
         end = marked ? shell_output_end(from, true) : NULL;
         bool fits = end != NULL && end - from < (long)sizeof command;
         snprintf(command, sizeof command, "%.*s", fits ? (int)(end - from) : 0, from);
-        double gpus = fits ? gpus_counted(&said->job, command) : 0;
-        if (gpus > 0) {
+        bool cuda = fits && text_matches(command, shown);
+        double gpus = !fits ? 0
+                            : fmin(gpus_given(&said->job, &given),
+                                   count_devices(cuda ? devices : said->job.given));
+        if (gpus > 0 && isfinite(gpus) && (cuda || text_matches(command, all))) {
             fprintf(out, "%s%.0f", *at == '=' ? "=" : "", gpus);
         } else {
             fputc(*at, out);
@@ -405,24 +393,14 @@ static void state_variables(struct server_text *said)
     free(shell_expanded(said, sets));
 }
 
-/* "docker compose up --scale vllm=3", "kubectl scale deployment vllm --replicas=3" */
-static bool makes_copies(const char *line)
-{
-    const char *compose = strstr(line, "compose "), *kubectl = strstr(line, "kubectl ");
-    const char *at = compose != NULL   ? strstr(compose, " --scale ")
-                     : kubectl != NULL ? strstr(kubectl, " scale ")
-                                       : NULL;
-    at = at != NULL && compose == NULL ? strstr(at, "--replicas") : at;
-    at = at != NULL && !shell_is_comment(line) ? strpbrk(at + strlen(" --scale "), "= ") : NULL;
-    return at != NULL && (at[1] == '$' || atoi(at + 1) > 1);
-}
-
 void server_job_read_line(struct server_text *said, const char *line)
 {
     static const char arrays[] =
         "@(#SBATCH*--array*|#SBATCH* -a [0-9]*|#PBS* -[Jt] [0-9]*|#[$]* -t [0-9]*|#BSUB* -J *[[]*)";
-    const char *ray = shell_is_comment(line) ? NULL : strstr(line, "ray start ");
-    bool script = server_job_directs(line);
+    static const char scales[] = "@(*compose ?(* )--scale +([!= ])|*kubectl ?(* )scale *--replicas)"
+                                 "[= ]@([$]|[2-9]|[1-9][0-9])*";
+    bool script = server_job_directs(line), comment = shell_is_comment(line);
+    const char *ray = comment ? NULL : strstr(line, "ray start ");
     if (strcasestr(line, "ray cluster") != NULL || strstr(line, "ray_cluster") != NULL ||
         strstr(line, "run_cluster.sh ") != NULL ||
         (strstr(line, "executor") != NULL && text_matches(line, "*executor*[=: '\"]ray*"))) {
@@ -433,14 +411,14 @@ void server_job_read_line(struct server_text *said, const char *line)
         state(&said->job, JOB_NODE_GPUS, count_gpus(rest + 14, false), said->line);
     }
     bool array = script && text_matches(line, arrays);
-    if ((array || makes_copies(line)) && !server_text_overrides(said, "replicas")) {
+    bool copies = !comment && strstr(line, "scale ") != NULL && text_matches(line, scales);
+    if ((array || copies) && !server_text_overrides(said, "replicas")) {
         error_expect(server_text_refuse(said, array ? "an array of tasks may start several servers"
                                                     : "it may start several copies of the server"),
                      "--set replicas=N, the number of them");
     }
     bool beside = gpu_users_find(said, line);
-    bool shell = said->command_line == 0 && !beside &&
-                 !shell_is_comment(line) && /* whose words follow */
+    bool shell = said->command_line == 0 && !beside && !comment && /* whose words follow */
                  (strstr(line, " run ") != NULL || strstr(line, "--pty") != NULL ||
                   strstr(line, "salloc ") != NULL || strstr(line, "sub -") != NULL);
     if (script || shell || ray != NULL) {

@@ -67,8 +67,6 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
-/* ---- lines ------------------------------------------------------------------------------- */
-
 /* Note the largest rank that a line states somewhere, or of a process in its beginning: "(EngineCore_DP1 pid=9)",
  * "(Worker_PP1_TP3 pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
@@ -265,14 +263,14 @@ static bool ends_in_comment(const char *line, const char *end, bool shell)
  * people write is meant to go on. */
 static const char *before_comment(const char *line, const char *end)
 {
-    const char *at = line, *mark = end;
-    for (; mark == end && !shell_is_comment(line) &&
-           (at = memchr(at, '\\', (size_t)(end - at))) != NULL;
-         at++) {
+    const char *at = shell_is_comment(line) ? end : line;
+    for (; (at = memchr(at, '\\', (size_t)(end - at))) != NULL; at++) {
         const char *next = at + 1 + strspn(at + 1, " \t");
-        mark = next > at + 1 && next < end && *next == '#' ? at + 1 : end;
+        if (next > at + 1 && next < end && *next == '#') {
+            return at + 1;
+        }
     }
-    return mark;
+    return end;
 }
 
 /* Take characters as a page's source has them, and the blank that no line ends at, as they are typed; and the ends
@@ -385,7 +383,6 @@ static void read_line(struct server_text *said, char *line)
     }
 }
 
-/* The text is changed. */
 static void server_text_read_lines(struct server_text *said, char *text)
 {
     while (*text != '\0') {
@@ -500,8 +497,6 @@ void server_text_read_container(struct server_text *said, char *command, int lin
     said->copies_line = found ? replicas_line : said->copies_line;
 }
 
-/* ---- the whole text ---------------------------------------------------------------------- */
-
 /* Refuse the log of a server that failed. If a command stands beside it, that is told instead. */
 static bool check_failure(struct server_text *said, struct error *why)
 {
@@ -520,7 +515,6 @@ static bool check_failure(struct server_text *said, struct error *why)
     return true;
 }
 
-/* No line states a server. */
 static bool refuse_serverless(const struct server_text *said, bool manifest, struct error *why)
 {
     if (said->stray_count > 0 && !manifest) {

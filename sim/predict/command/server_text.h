@@ -152,13 +152,11 @@ struct server_text {
     char command[COMMAND_MOST]; /* what it says, and behind a '\n' a variable's line */
     const char *failure;        /* what a log's line says of a server that failed; NULL: it runs */
     int failed_line;
-    const char *
-        crash; /* what the log has behind the settings, before its server was ready; NULL: nothing */
+    const char *crash; /* what a log has behind settings, before its server was ready; or NULL */
     bool ready;
     bool logged;                                     /* a line of a log states settings */
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
-    const struct server_program
-        *first; /* of the first command or line of a log; NULL: none so far */
+    const struct server_program *first; /* of the first command or line of a log; NULL: none yet */
     struct stated_keys keys;
     struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
     struct shell_blocks blocks, before; /* behind the line, and before it */
@@ -215,11 +213,54 @@ struct server_text {
     } worded[SERVER_PROGRAMS_MOST]; /* of each program */
 };
 
+/* ---- server_text.c ---- */
+
+/* Read a container's command, a text of its own whose words stand in the lines that they have in the file, as
+ * far as possible. One that says the same as an earlier one is a copy of that server, and one without a
+ * server does not matter. `replicas` are those that the manifest states; NULL: it does not. */
+void server_text_read_container(struct server_text *said, char *command, int line,
+                                const struct node *replicas, int replicas_line);
+
+/* The value of the key's override; NULL: it has none. */
+const char *server_text_override(const struct server_text *said, const char *key);
+bool server_text_overrides(const struct server_text *said, const char *key);
+
+/* Keep an option that changes nothing; the second refuses one that is not read, unless it is harmless. */
+void server_text_pass(struct server_text *said, const char *name, const char *reason);
+void server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed);
+
+/* Refuse the text in its line, or in another, but read on, so that all refusals are told at once. Returns the
+ * refusal; what was expected is told if it is the only one. */
+struct error *server_text_refuse(struct server_text *said, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+#define server_text_refuse_at(said, at, ...)                                                       \
+    ((said)->line = (at), server_text_refuse(said, __VA_ARGS__))
+
+/* Refuse the text if its commands and logs are of several programs. */
+void server_text_check_program(struct server_text *said, const struct server_program *program);
+
 /* How often the mark stands between the two. */
 int server_text_count(const char *from, const char *end, char mark);
 
-/* Does the text start a server? */
+/* ---- commands ---- */
+
+/* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
+ * values of options that are missing or invalid, options that are not modelled or unknown, and a second
+ * command. Returns whether there is one; the second, whether there is one of a router before the servers. */
+bool server_command_read(struct server_text *said, char *text);
+bool server_router_read(struct server_text *said, const char *line);
+
+/* Take the variables that the line sets, unless it sets them for another program: "NAME=value program". */
+void server_command_read_variables(struct server_text *said, const char *line);
+
+/* Does the text start a server? Does the line end within quotes of a command, or a list "NAME=(", so that the
+ * next one goes on with it? */
 bool server_command_starts(const struct server_text *said, const char *text);
+bool server_command_is_open(const struct server_text *said, const char *line);
+
+/* Refuse a command in `line`: one starts a server in line `first`. */
+void server_command_second(struct server_text *said, int first, int line);
 
 /* The line with the values that earlier lines gave its variables, to be freed; those that are not known stay.
  * Keeps what it sets itself. NULL: out of memory. */
@@ -235,6 +276,8 @@ const char *shell_server_variable(struct server_text *said, const char *text,
 /* Does a line so far stand for what it does by this variable? */
 bool shell_variable_is_used(struct server_text *said, const char *name);
 
+/* ---- versions ---- */
+
 /* Why a version is the preset's. */
 extern const char server_version_unsaid[];
 
@@ -248,22 +291,17 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
 void server_text_read_version(struct server_text *said, const char *line);
 void server_text_read_image(struct server_text *said, const char *image);
 
-/* Take the variables that the line sets, unless it sets them for another program: "NAME=value program". */
-void server_command_read_variables(struct server_text *said, const char *line);
+/* ---- server_job.c, gpu_users.c ---- */
 
-/* Read what the words between the two, or a scheduler's line, ask for. */
+/* Read what the words between the two, or a scheduler's line, such as "#SBATCH", ask for. */
 void server_job_read(const struct server_text *said, struct server_job *job, const char *from,
                      const char *end);
 void server_job_read_line(struct server_text *said, const char *line);
-
-/* Is the line a scheduler's, such as "#SBATCH"? */
 bool server_job_directs(const char *line);
 
-/* The device in a place of a list; of all, its number. Returns whether there is one. */
-bool device_at(const char *list, int place, device_list out);
-
-/* The devices that it gives. */
+/* The devices that it gives; and the one in a place of them (of all, its number), if there is one. */
 void server_job_devices(const struct server_job *job, device_list out);
+bool device_at(const char *list, int place, device_list out);
 
 /* The line with numbers for commands that count GPUs, "$(nvidia-smi -L | wc -l)", where the text tells them; to be
  * freed. NULL: it has none. */
@@ -276,7 +314,7 @@ bool server_job_is_several(const struct server_job *job);
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
 
 /* Keep what has GPUs: programs that a line of a script starts (returns whether there is one), the server of the
- * job, what a container's text says. */
+ * job, what a container's text says, whose job is another. */
 bool gpu_users_find(struct server_text *said, const char *line);
 void gpu_users_server(struct server_text *said);
 struct gpu_user gpu_user_of_container(const struct server_text *said, struct server_job *job,
@@ -287,52 +325,16 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user);
  * the first server; NULL: there is none. */
 const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus);
 
-/* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
- * values of options that are missing or invalid, options that are not modelled or unknown, and a second
- * command. Returns whether there is one. */
-bool server_command_read(struct server_text *said, char *text);
+/* ---- stray_settings.c ---- */
 
-/* Read the line's command of a router before the servers. Returns whether there is one. */
-bool server_router_read(struct server_text *said, const char *line);
-
-/* Keep what looks like settings in a line that nothing reads (stray_settings.c). */
-void stray_settings_find(struct server_text *said, const char *line);
-
-/* Keep the variables that programs know and that were not read in the line. */
-void stray_variables_find(struct server_text *said, const char *line);
-
-/* Once all is read: each such setting says what was read, or is read if it stands in a list, or is refused;
+/* Keep what looks like settings in a line that nothing reads, and variables that programs know and that were not
+ * read in the line. Once all is read, each says what was read, or is read if it stands in a list, or is refused;
  * one in a sentence that advises it is told. */
+void stray_settings_find(struct server_text *said, const char *line);
+void stray_variables_find(struct server_text *said, const char *line);
 void stray_settings_settle(struct server_text *said);
 
-/* Refuse a command in `line`: one starts a server in line `first`. */
-void server_command_second(struct server_text *said, int first, int line);
-
-/* Does the line end within quotes of a command, or a list "NAME=(", so that the next one goes on with it? */
-bool server_command_is_open(const struct server_text *said, const char *line);
-
-/* The value of the key's override; NULL: it has none. */
-const char *server_text_override(const struct server_text *said, const char *key);
-bool server_text_overrides(const struct server_text *said, const char *key);
-
-/* Keep an option that changes nothing. */
-void server_text_pass(struct server_text *said, const char *name, const char *reason);
-
-/* Refuse the text if its commands and logs are of several programs. */
-void server_text_check_program(struct server_text *said, const struct server_program *program);
-
-/* Refuse the text in its line, but read on, so that all refusals are told at once. Returns the refusal; what
- * was expected is told if it is the only one. */
-struct error *server_text_refuse(struct server_text *said, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* The same in another line. */
-#define server_text_refuse_at(said, at, ...)                                                       \
-    ((said)->line = (at), server_text_refuse(said, __VA_ARGS__))
-
-/* Keep an option that is not read and changes nothing, or refuse it. */
-void server_text_pass_over(struct server_text *said, const struct server_option *option,
-                           const char *typed);
+/* ---- logs, and values of options ---- */
 
 /* The text with the lines of a log that were wrapped whole again, each with a '\v' at its end for each end of
  * a line taken out: another text in the place of this one, which is freed, or itself. */
@@ -341,50 +343,39 @@ char *log_unwrapped(const struct server_text *said, char *text);
 /* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
 bool log_line_begins(const struct server_text *said, const char *line);
 
-/* Find which of the programs' texts stand in this one, whose first line has the number. */
+/* Find which of the programs' texts stand in this one, whose first line has the number; the first of a kind that
+ * a line has (NULL: none); and take what the line says in them. */
 void log_sayings_find(struct server_text *said, const char *text, int number);
-
-/* The first text of the kind that the line has; NULL: none. */
 const char *log_saying(const struct server_text *said, enum saying_kind kind, const char *line);
-
-/* Take what the line says in texts of programs. */
 void log_sayings_read(struct server_text *said, const char *line);
 
 /* Take all settings of a line of a log. An option that a command may not have is refused if it is
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);
 
-/* What stands in the line behind what marks settings of a log; NULL: nothing does. */
+/* What stands in the line behind what marks settings of a log; NULL: nothing does. Does a list of settings go on
+ * behind the line, or (`maybe`) one that ends with a comma and no bracket? */
 const char *log_settings_behind(const struct server_text *said, const char *line);
-
-/* Does a list of settings go on behind the line, or (`maybe`) one that ends with a comma and no bracket? */
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe);
 
 /* Copy the value that begins at `at`: in quotes, or up to what ends it. */
 void server_setting_copy(const char *at, char *out, size_t size);
 
-/* Is an option with the value in a log not in use: is it off, or the default? */
-bool server_setting_is_usual(const struct server_option *option, const char *value);
-
-/* What the values of options are, for a message, by how they are read. */
-extern const char *const server_setting_expected[];
-
-/* Does it have no value of its own on a command line? */
-bool server_setting_is_switch(const struct server_option *option);
-
 /* Take the server's value of an option that is read. None, null, "" say nothing; wrong ones are refused. */
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said);
 
+/* Is an option with the value in a log not in use: is it off, or the default? Has an option no value of its own
+ * on a command line? And what values are, for a message, by how they are read. */
+bool server_setting_is_usual(const struct server_option *option, const char *value);
+bool server_setting_is_switch(const struct server_option *option);
+extern const char *const server_setting_expected[];
+
+/* ---- manifests ---- */
+
 /* Is the text a manifest, or a Dockerfile, by its file's name or by how it begins? */
 bool manifest_named(const char *file, const char *text);
 bool dockerfile_named(const char *file, const char *text);
-
-/* Read a container's command, a text of its own whose words stand in the lines that they have in the file, as
- * far as possible. One that says the same as an earlier one is a copy of that server, and one without a
- * server does not matter. `replicas` are those that the manifest states; NULL: it does not. */
-void server_text_read_container(struct server_text *said, char *command, int line,
-                                const struct node *replicas, int replicas_line);
 
 /* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the
  * one that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
@@ -393,6 +384,7 @@ void server_text_read_container(struct server_text *said, char *command, int lin
 bool manifest_read(struct server_text *said, const char *text, int before, bool within,
                    struct error *why);
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);
+bool dockerfile_read(struct server_text *said, char *text, struct error *why);
 
 /* Add the objects of a document, or of a list in it, that have containers of their own; NULL: to none. A tree of
  * tsearch(), whose keys are "KIND/NAME", to be freed. */
@@ -411,4 +403,3 @@ void manifest_container_settings_find(struct server_text *said, const struct nod
 const char *manifest_text(const struct node *map, const char *path);
 const struct node *manifest_first(const struct node *map, const char *const *paths);
 bool manifest_has_key(const struct node *node, const char *pattern);
-bool dockerfile_read(struct server_text *said, char *text, struct error *why);

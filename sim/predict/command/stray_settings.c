@@ -10,8 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- lines ------------------------------------------------------------------------------- */
-
 #define WORDS(words) "(^|[[:space:](])(" words ")[,.:;)?!]*([[:space:]]|$)"
 enum { LINE_SHELL, LINE_COMMAND, LINE_PROSE, LINE_ADVICE, LINES };
 static const char *const line_patterns[LINES] = {
@@ -58,8 +56,6 @@ static bool is_of_kind(int kind, const char *from, const char *to)
     plain[length] = '\0';
     return regexec(&line_kinds[kind], plain, 0, NULL, 0) == 0;
 }
-
-/* ---- settings ---------------------------------------------------------------------------- */
 
 /* May the option have the value? `named` tells that it stands behind '=', ':' or an option with dashes. */
 static bool may_be(const struct server_option *option, const char *value, bool named)
@@ -301,8 +297,6 @@ void stray_variables_find(struct server_text *said, const char *line)
     }
 }
 
-/* ---- what was read ----------------------------------------------------------------------- */
-
 /* Is the value the one with which the key need not be stated? */
 static bool is_usual(const struct server_option *option, const char *value)
 {
@@ -340,6 +334,9 @@ void stray_settings_settle(struct server_text *said)
         struct server_text alone = *said; /* as if nothing else were said */
         bool unlike = at->value[0] == '\0', unsaid = false, named = false, pool = false;
         for (int i = 0; i < STATED_MOST; i++) {
+            bool stated = all[i].value[0] != '\0';
+            pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
+            named = named || (stated && strcmp(all[i].said, at->option->name) == 0);
             alone.keys.all[i].value[0] = '\0';
         }
         alone.refused.found[0] = '\0';
@@ -349,11 +346,6 @@ void stray_settings_settle(struct server_text *said)
         } else if (!unlike) {
             server_setting_take(at->option, at->value, &alone);
             unlike = alone.refused.found[0] != '\0'; /* it is not modelled */
-        }
-        for (int i = 0; i < STATED_MOST; i++) {
-            bool stated = all[i].value[0] != '\0';
-            pool = pool || (stated && i >= STATED_KV_TOKENS && i <= STATED_KV_BYTES);
-            named = named || (stated && strcmp(all[i].said, at->option->name) == 0);
         }
         /* Another program's list may have words of its own for what is read: "quantization: Int4". */
         bool listed = at->kind == STRAY_LISTED;
