@@ -66,13 +66,9 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
     struct server_saying all[SAYINGS];
     int count = 0;
     for (const struct server_program *of = said->programs; of->file != NULL; of++) {
-        count = add_all(of, of->says, SAYING_SETS, all, count);
-        count = add_all(of, of->fails, SAYING_FAILS, all, count);
-        count = add_all(of, of->crashes, SAYING_CRASHES, all, count);
-        count = add_all(of, of->ready, SAYING_READY, all, count);
-        count = add_all(of, of->repeats, SAYING_REPEATS, all, count);
-        count = add_all(of, of->beside, SAYING_BESIDE, all, count);
-        count = add_all(of, of->signs, SAYING_MACHINE, all, count);
+        for (enum saying_kind kind = SAYING_SETS; kind < SAYING_KINDS; kind++) {
+            count = add_all(of, of->sayings[kind], kind, all, count);
+        }
     }
     memset(first, -1, sizeof first);
     for (int i = count; i-- > 0;) {
@@ -136,7 +132,8 @@ void log_sayings_read(struct server_text *said, const char *line)
             }
             *at = (struct server_need){.says = of->row, .line = said->line};
         } else {
-            struct server_option option = {.value = SERVER_VALUE_WORD, .words = of->program->says};
+            struct server_option option = {.value = SERVER_VALUE_WORD,
+                                           .words = of->program->sayings[SAYING_SETS]};
             snprintf(option.name, sizeof option.name, "%.*s", (int)of->head, of->text);
             server_setting_take(&option, of->text, said);
         }

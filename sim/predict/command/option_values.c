@@ -277,7 +277,7 @@ const char *log_settings_behind(const struct server_text *said, const char *line
 {
     const char *at = NULL;
     for (const struct server_program *of = said->programs; at == NULL && of->file != NULL; of++) {
-        at = server_program_after(of->logs, line);
+        at = server_program_after(of->logs, line, false);
     }
     return at;
 }

@@ -1,4 +1,7 @@
-/* Commands in a text: words, options with their values, variables of the environment, and images. */
+/* Commands in a text: words, options with their values, variables of the environment, and images.
+ *
+ * A command is split into words as a shell does. The words behind an option that is not read are
+ * its values: but for the model, no word of a server's command stands alone. */
 #include "predict/command/server_text.h"
 
 #include "core/text.h"
@@ -11,9 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* A command is split into words as a shell does. The words behind an option that is not read are
- * its values: but for the model, no word of a server's command stands alone. */
-
 enum { WORD = 4096, STARTS_MOST = 100 }; /* bytes of a word, commands of a line that are read */
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -25,12 +25,12 @@ static bool is_option(const char *word)
 }
 
 /* Read the next word if it can be an option's value: no typesetter's dash, no blank after a backslash. */
-static bool next_value(const char **at, char *out, size_t size)
+static bool next_value(const char **at, char out[WORD])
 {
     const char *word = *at + strspn(*at, " \t\v");
     bool mistake = text_begins(word, "\xe2\x80") || text_matches(word, "\\\\[ \t]*");
     word += *word == '\'' || *word == '"';
-    return !mistake && !is_option(word) && shell_word(at, out, size);
+    return !mistake && !is_option(word) && shell_word(at, out, WORD);
 }
 
 /* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
@@ -46,9 +46,12 @@ static char *split_option(char *word)
     return value;
 }
 
-/* Pass over a redirection, behind which options may stand: "2>&1", "> log", "< /dev/null", "&> log". */
-static bool pass_redirection(const char **at, char *word)
+/* Read a command's next word. A redirection, "2>&1", "> log", "< /dev/null", "&> log", is an empty one. */
+static bool next_word(const char **at, char word[WORD])
 {
+    if (shell_word(at, word, WORD)) {
+        return true;
+    }
     const char *from = *at + strspn(*at, "0123456789");
     from += from[0] == '&' && from[1] == '>';
     size_t marks = strspn(from, "<>");
@@ -59,11 +62,22 @@ static bool pass_redirection(const char **at, char *word)
     return marks > 0;
 }
 
+/* Read the next word before `end`, of whatever command. */
+static bool next_word_before(const char **at, const char *end, char word[WORD])
+{
+    for (; *at < end; ++*at) {
+        if (shell_word(at, word, WORD)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Move behind the next option of a command, and write its name. */
 static bool next_option(const char **rest, char word[WORD])
 {
     bool is = false;
-    while (!is && (shell_word(rest, word, WORD) || pass_redirection(rest, word))) {
+    while (!is && next_word(rest, word)) {
         is = is_option(word);
         split_option(word);
     }
@@ -186,15 +200,14 @@ static const struct server_option *find_option(const struct server_program *prog
 {
     const struct server_option *option = server_option_find(program, word), *whole = NULL;
     char path[2 * WORD], *part = strchr(word, '.');
-    bool own = option != NULL || part == NULL;
-    if (!own) {
+    if (option == NULL && part != NULL) {
         *part = '\0';
         option = server_option_find(program, word);
         *part = '.';
-    }
-    if (!own && option != NULL && option->value != SERVER_VALUE_NONE) {
-        snprintf(path, sizeof path, "%s%s", option->sets != NULL ? option->sets : "", part);
-        option = server_option_find(program, path);
+        if (option != NULL && option->value != SERVER_VALUE_NONE) {
+            snprintf(path, sizeof path, "%s%s", option->sets != NULL ? option->sets : "", part);
+            option = server_option_find(program, path);
+        }
     }
     if (option == NULL || strchr(option->name, '*') != NULL) { /* --speculative-algo */
         whole = server_option_shortened(program, word);
@@ -226,9 +239,9 @@ static bool option_value(const struct server_option *option, const char **rest, 
     if (server_setting_is_switch(option)) {
         return true;
     }
-    bool has = next_value(rest, value, WORD);
+    bool has = next_value(rest, value);
     while (has && sizes && isdigit((unsigned char)value[0]) &&
-           (at = *rest, next_value(&at, next, WORD)) && isdigit((unsigned char)next[0])) {
+           (at = *rest, next_value(&at, next)) && isdigit((unsigned char)next[0])) {
         memcpy(value, atof(next) > atof(value) ? next : value, WORD);
         *rest = at;
     }
@@ -245,8 +258,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     /* A word behind a switch, or a second one, is no value if it may hold options. */
     bool takes = !text_matches(word, "@(enable|disable|no|skip|trust|use)_*");
-    while (!read && (takes || !may_be_options(said->program, *rest)) &&
-           next_value(rest, value, sizeof value)) {
+    while (!read && (takes || !may_be_options(said->program, *rest)) && next_value(rest, value)) {
         takes = false;
     }
     given = read && given == NULL && text_matches(word, "[A-Z][0-9]") ? word + 1 : given; /* -O3 */
@@ -310,11 +322,10 @@ static void take_variable(struct server_text *said, const struct server_option *
  * writes, "${NAME:=value}". NULL: none, or as other shells and languages do (stray_settings.c). */
 static char *variable_of(char *word, char **value)
 {
-    static const char *const heads[] = {"--env=", "Environment="};
-    char *name = word + (text_matches(word, "@(-e[A-Z]|${*:=)*") ? 2 : 0);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        name += text_begins(word, heads[i]) ? strlen(heads[i]) : 0;
-    }
+    char *name = word + (text_begins(word, "--env=")               ? 6
+                         : text_begins(word, "Environment=")       ? 12
+                         : text_matches(word, "@(-e[A-Z]|${*:=)*") ? 2
+                                                                   : 0);
     char *equals = strchr(name, '=');
     if (equals == NULL || text_begins(word, "$env:") || strstr(word, "environ[") != NULL) {
         return NULL;
@@ -323,15 +334,6 @@ static char *variable_of(char *word, char **value)
     equals -= word[0] == '$' && equals[-1] == ':';
     *equals = '\0';
     return name;
-}
-
-static void unset_variable(struct server_text *said, const char *name)
-{
-    text_append(said->taken, sizeof said->taken, " %s ", name);
-    for (int i = 0; said->command_line == 0 && i < STATED_MOST; i++) {
-        struct stated_key *key = &said->keys.all[i];
-        key->value[0] = strcmp(key->said, name) == 0 ? '\0' : key->value[0];
-    }
 }
 
 /* Take the variables that the first `length` bytes of the line set, alone or behind "export"; a file of them has
@@ -370,7 +372,11 @@ static void read_variables(struct server_text *said, const char *line, size_t le
         }
         unset = unset || strcmp(word, "unset") == 0;
         if (unset) {
-            unset_variable(said, word);
+            text_append(said->taken, sizeof said->taken, " %s ", word);
+        }
+        for (int i = 0; unset && said->command_line == 0 && i < STATED_MOST; i++) {
+            struct stated_key *key = &said->keys.all[i];
+            key->value[0] = strcmp(key->said, word) == 0 ? '\0' : key->value[0];
         }
         char *name = variable_of(word, &value);
         const struct server_option *option =
@@ -439,7 +445,7 @@ static void server_command_read_words(struct server_text *said, const char **res
     static const char in_place[] = "in the model's place, which --set model fills";
     bool placed = false; /* a variable stands for the model, which it does not tell */
     char word[WORD];
-    while (shell_word(rest, word, sizeof word) || pass_redirection(rest, word)) {
+    while (next_word(rest, word)) {
         said->line += count_joined(counted, *rest);
         const char *mark = counted + strspn(counted, " \t\v");
         counted = *rest;
@@ -514,7 +520,7 @@ static const char *behind_command(const struct server_text *said, const char *te
                                   const struct server_program **found)
 {
     for (const struct server_program *program = said->programs; program->file != NULL; program++) {
-        const char *rest = server_program_started(program, text);
+        const char *rest = server_program_after(program->starts, text, true);
         rest = rest != NULL ? rest : behind_image(program, text);
         bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && text_matches(rest, "*:");
         prose = prose || (rest != NULL && strstr(rest, " -") == NULL && /* of what it starts */
@@ -581,12 +587,10 @@ static void read_head(struct server_text *said, const char *text, const char *en
     const struct server_program *program = said->program;
     char word[WORD];
     const char *own = strstr(text, program->image);
-    bool foreign = server_program_started(program, text) == NULL && (own == NULL || own >= end);
-    for (bool behind = false; text < end;) { /* an option */
-        if (!shell_word(&text, word, sizeof word)) {
-            text++;
-            continue;
-        }
+    bool foreign =
+        server_program_after(program->starts, text, true) == NULL && (own == NULL || own >= end);
+    for (bool behind = false; next_word_before(&text, end, word);
+         behind = is_option(word)) { /* an option */
         if (text_begins(word, "image=")) {
             server_text_read_image(said, word + 6);
         } else if (!read_unused(said, word, foreign) &&
@@ -595,7 +599,6 @@ static void read_head(struct server_text *said, const char *text, const char *en
                      strpbrk(word, "/:@") != NULL))) {
             server_text_read_image(said, word);
         }
-        behind = is_option(word);
     }
 }
 
@@ -614,15 +617,12 @@ static const char *copy_command(const char *at, const char *name, char out[COMMA
     char word[WORD];
     bool counts = false;
     out[0] = '\0';
-    for (const char *from = at; (at = from) < name; from += from == at) {
-        if (shell_word(&from, word, sizeof word)) {
-            counts = counts || (is_option(word) && strcmp(word, "-m") != 0) ||
-                     strcmp(word, "run") == 0 || strcmp(word, "ssh") == 0 ||
-                     strchr(word, '=') != NULL;
-            text_append(out, COMMAND_MOST, "%s%s", counts ? word : "", counts ? " " : "");
-        }
+    while (next_word_before(&at, name, word)) {
+        counts = counts || (is_option(word) && strcmp(word, "-m") != 0) ||
+                 strcmp(word, "run") == 0 || strcmp(word, "ssh") == 0 || strchr(word, '=') != NULL;
+        text_append(out, COMMAND_MOST, "%s%s", counts ? word : "", counts ? " " : "");
     }
-    while (shell_word(&name, word, sizeof word) || pass_redirection(&name, word)) {
+    while (next_word(&name, word)) {
         text_append(out, COMMAND_MOST, "%s%s", word, word[0] != '\0' ? " " : "");
     }
     return name;
@@ -852,7 +852,7 @@ bool server_router_read(struct server_text *said, const char *line)
     char word[WORD], value[WORD], path[WORD + 8];
     const struct server_program *program = said->programs, *before = said->program;
     for (; program->file != NULL && !shell_is_comment(line); program++) {
-        if (server_program_started(program, line) != NULL) {
+        if (server_program_after(program->starts, line, true) != NULL) {
             return false;
         }
         const char *name = program->router != NULL ? strrchr(program->router, ' ') : NULL;
@@ -876,7 +876,7 @@ bool server_router_read(struct server_text *said, const char *line)
         const char *given = typed ? split_option(word) : NULL;
         if (strcmp(word, "worker_urls") == 0) {
             said->urls_line = said->line;
-            for (said->urls = given != NULL; next_value(&rest, value, sizeof value);) {
+            for (said->urls = given != NULL; next_value(&rest, value);) {
                 said->urls++;
             }
         }
@@ -884,7 +884,7 @@ bool server_router_read(struct server_text *said, const char *line)
         const struct server_option *option =
             server_option_of_any(said->programs, path, &said->program);
         if (option != NULL && option->value != SERVER_VALUE_NONE &&
-            (given != NULL || next_value(&rest, value, sizeof value))) {
+            (given != NULL || next_value(&rest, value))) {
             server_setting_take(option, given != NULL ? given : value, said);
         } else if (typed && (option == NULL || !option->harmless)) {
             keep_name(word);

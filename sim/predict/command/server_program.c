@@ -42,13 +42,13 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("others", TEXTS, server_program, others),
     NODE_FIELD("elsewhere", TEXTS, server_program, elsewhere),
     NODE_FIELD("once", TEXTS, server_program, once),
-    NODE_FIELD("fails", TEXTS, server_program, fails),
-    NODE_FIELD("crashes", TEXTS, server_program, crashes),
-    NODE_FIELD("ready", TEXTS, server_program, ready),
-    NODE_FIELD("repeats", TEXTS, server_program, repeats),
-    NODE_FIELD("beside", TEXTS, server_program, beside),
-    NODE_FIELD("signs", NODE, server_program, signs),
-    NODE_FIELD("says", NODE, server_program, says),
+    NODE_FIELD("fails", TEXTS, server_program, sayings[SAYING_FAILS]),
+    NODE_FIELD("crashes", TEXTS, server_program, sayings[SAYING_CRASHES]),
+    NODE_FIELD("ready", TEXTS, server_program, sayings[SAYING_READY]),
+    NODE_FIELD("repeats", TEXTS, server_program, sayings[SAYING_REPEATS]),
+    NODE_FIELD("beside", TEXTS, server_program, sayings[SAYING_BESIDE]),
+    NODE_FIELD("signs", NODE, server_program, sayings[SAYING_MACHINE]),
+    NODE_FIELD("says", NODE, server_program, sayings[SAYING_SETS]),
     NODE_FIELD("metrics", TEXT, server_program, metrics),
     NODE_FIELD("versions", TEXTS, server_program, versions),
     NODE_FIELD("units", NODE, server_program, units),
@@ -255,9 +255,9 @@ static const char *behind_text(const char *line, const char *text)
     return line;
 }
 
-/* What follows the first text of the list in `line`. "minisglang" has none, nor have "lmcache_vllm serve" and
- * "mini-vllm serve" where it has to be a program's `whole` name; "\\nvllm serve" has. */
-static const char *behind_any(const struct node *list, const char *line, bool whole)
+/* "minisglang" has none, nor have "lmcache_vllm serve" and "mini-vllm serve" where it has to be a program's whole
+ * name; "\\nvllm serve" has. */
+const char *server_program_after(const struct node *list, const char *line, bool whole)
 {
     const char *behind = NULL;
     for (size_t i = 0; behind == NULL && list != NULL && i < list->count; i++) {
@@ -268,28 +268,19 @@ static const char *behind_any(const struct node *list, const char *line, bool wh
             bool within = (isalpha((unsigned char)before) || (whole && strchr("_-.", before))) &&
                           (at - line < 2 || at[-2] != '\\');
             behind = within ? NULL : behind_text(at, text);
-            if (behind != NULL && behind[-1] == '{' && strchr("'\"\\}", *behind) == NULL) {
-                behind = NULL; /* a variable of a text of Python */
-            }
+            bool code =
+                behind != NULL && behind[-1] == '{'; /* a text of Python, whose variable follows */
+            behind = code && strchr("'\"\\}", *behind) == NULL ? NULL : behind;
         }
     }
     return behind;
 }
 
-const char *server_program_after(const struct node *list, const char *line)
-{
-    return behind_any(list, line, false);
-}
-
-const char *server_program_started(const struct server_program *program, const char *line)
-{
-    return behind_any(program->starts, line, true);
-}
-
 const struct server_program *server_program_of(const char *command, struct error *why)
 {
     const struct server_program *of = server_programs(why);
-    while (of != NULL && of->file != NULL && server_program_started(of, command) == NULL) {
+    while (of != NULL && of->file != NULL &&
+           server_program_after(of->starts, command, true) == NULL) {
         of++;
     }
     return of != NULL && of->file != NULL ? of : NULL;

@@ -44,6 +44,18 @@ struct server_option {
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
 
+/* What a text in a line says: "says", "fails", and so on, of engines/README.md. */
+enum saying_kind {
+    SAYING_SETS,
+    SAYING_FAILS,
+    SAYING_CRASHES,
+    SAYING_READY,
+    SAYING_REPEATS,
+    SAYING_BESIDE,
+    SAYING_MACHINE,
+    SAYING_KINDS
+};
+
 enum { SERVER_ROWS = 4, SERVER_PROGRAMS_MOST = 8 };
 
 struct server_program {
@@ -63,14 +75,8 @@ struct server_program {
     const struct node *others;    /* in an image whose tag is no version of the program */
     const struct node *elsewhere; /* and in one for other machines */
     const struct node *once;      /* in lines that each of its processes has once, in their order */
-    const struct node *fails;     /* and in a line that says why it failed */
-    const struct node *crashes;   /* of one that failed for another reason, */
-    const struct node *ready;     /* and of one that was ready before */
-    const struct node *repeats;   /* in lines that repeat settings */
-    const struct node *beside;    /* commands of other programs that use GPUs, */
-    const struct node *signs;     /* and in one that says that the machine is another maker's */
-    const struct node *says;      /* a map of texts in a line, and the keys that each sets */
-    const struct node *units;     /* a map of units behind a number */
+    const struct node *sayings[SAYING_KINDS]; /* and texts in its logs */
+    const struct node *units;                 /* a map of units behind a number */
     bool shares_whole;    /* its part of memory is one of the whole GPU, not of what is free */
     uint64_t block;       /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor; /* its tensor_parallel counts all GPUs */
@@ -86,30 +92,25 @@ const struct server_program *server_programs(struct error *why);
 /* Write a name of an option with '_' for '-'. */
 void server_option_plain(char *name);
 
-/* The option of this name; NULL if the program is not known to have one. "no_" in front does not
- * matter for an option that is not read. */
+/* The option of this name; NULL: none is known. "no_" in front does not matter for an option that is not read. */
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name);
 
-/* The only option of a command whose name begins with `name`, as argparse completes it; NULL if
- * there is none, or more than one. */
+/* The only option of a command whose name begins so, as argparse completes it; NULL: none, or several. */
 const struct server_option *server_option_shortened(const struct server_program *program,
                                                     const char *name);
 
-/* The option of a command that `name`, which is none, most likely means: one that is read, or NULL
- * if none is near, or if another option is nearer. */
+/* The option of a command that `name`, which is none, most likely means. NULL if none that is read is nearest. */
 const struct server_option *server_option_suggest(const struct server_program *program,
                                                   const char *name);
 
-/* The option of this name, or the variable of the environment, and whose it is; NULL if no program has it. */
+/* The option of this name, and whose it is; NULL if no program has it. */
 const struct server_option *server_option_of_any(const struct server_program *all, const char *name,
                                                  const struct server_program **program);
 
-/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
-const char *server_program_after(const struct node *list, const char *line);
-
-/* What follows the program's command in `line`; NULL if the line does not start its server. */
-const char *server_program_started(const struct server_program *program, const char *line);
+/* What follows the first text of the list that `line` has, `whole` where it is the name of a program; NULL if the
+ * line has none of them. */
+const char *server_program_after(const struct node *list, const char *line, bool whole);
 
 /* The program that the text of a command starts; NULL if it is none. */
 const struct server_program *server_program_of(const char *command, struct error *why);

@@ -157,7 +157,8 @@ static bool read_log(struct server_text *said, const char *line)
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0 &&
                       islower((unsigned char)line[length]); /* none is "vllm: 0.9.2" */
-        const char *rest = metric ? line + length : server_program_after(program->logs, line);
+        const char *rest =
+            metric ? line + length : server_program_after(program->logs, line, false);
         if (rest != NULL) {
             server_text_check_program(said, program);
             said->program = program;

@@ -188,15 +188,7 @@ struct server_text {
         const struct node *row;
         const char *text;
         size_t head; /* its bytes before " ... ", or all */
-        enum saying_kind {
-            SAYING_SETS,
-            SAYING_FAILS,
-            SAYING_CRASHES,
-            SAYING_READY,
-            SAYING_REPEATS,
-            SAYING_BESIDE,
-            SAYING_MACHINE
-        } kind;
+        enum saying_kind kind;
     } sayings[SAYINGS];
     int saying_count;
     const char *machine; /* what says that it is another maker's; NULL: nothing */

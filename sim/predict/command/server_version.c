@@ -122,7 +122,7 @@ void server_text_read_image(struct server_text *said, const char *image)
 {
     const char *program = said->program->file, *slash = strrchr(image, '/');
     const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
-    if (server_program_after(said->program->elsewhere, image) != NULL) {
+    if (server_program_after(said->program->elsewhere, image, false) != NULL) {
         error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
                      "an image for NVIDIA's GPUs: machines of others are not modelled");
     }
@@ -132,7 +132,7 @@ void server_text_read_image(struct server_text *said, const char *image)
     if (tag != NULL && latest != NULL && text_begins(tag, ":nightly")) {
         version = latest + strlen(program) + 1;
     } else if (tag != NULL && text_begins(name, program) &&
-               (server_program_after(said->program->others, image) == NULL ||
+               (server_program_after(said->program->others, image, false) == NULL ||
                 strstr(tag, program) != NULL)) {
         const char *behind = strstr(tag, program),
                    *at = behind != NULL ? behind + strlen(program) : tag + 1;
