@@ -1,7 +1,9 @@
 #include "predict/server/serving_load.h"
 
+#include "core/array.h"
 #include "server/requests/stream.h"
 
+#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -113,9 +115,9 @@ static double read_behind(const struct backlog_queues *queues, size_t from, size
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
 }
 
-/* The first sign, where each request behind stands for `behind_each`: it holds its session's others back. */
+/* The first sign. */
 static bool falls_behind(const struct served *all, size_t count, int64_t last_ns, double rate,
-                         double behind_each, bool *grows, struct error *why)
+                         bool *grows, struct error *why)
 {
     double asked = rate * (double)last_ns / 1e9, came = (double)count - 1;
     struct backlog_queues queues = {.last_ns = last_ns,
@@ -129,7 +131,7 @@ static bool falls_behind(const struct served *all, size_t count, int64_t last_ns
         }
         behind += read_behind(&queues, from, end);
     }
-    *grows = behind >= QUEUE && BEHIND * behind * behind_each > late;
+    *grows = behind >= QUEUE && BEHIND * behind > late;
     free(queues.came);
     free(queues.begun);
     free(queues.ended);
@@ -187,8 +189,124 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,
                    bool *grows, struct error *why)
 {
-    bool good = falls_behind(all, count, last_ns, rate, 1, grows, why);
+    bool good = falls_behind(all, count, last_ns, rate, grows, why);
     *grows = *grows || piles_up(all, count, last_ns);
+    return good;
+}
+
+/* ---- a stream ---- */
+
+/* Moments at which the owed turns are counted, and those of them at which no more than usual are owed. */
+enum { LOOKS = 1000, USUAL = LOOKS / 10 };
+
+static const double grown = 0.01, full_load = 0.95, by_chance = 3, far_above = 2;
+
+/* A session begins, a request comes to its server or is begun there, or a turn ends. */
+struct stream_change {
+    int64_t ns;
+    uint32_t server;
+    int32_t waits; /* so many requests more */
+    double owes;   /* so many turns more */
+};
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct stream_change *x = a, *y = b;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* All changes up to `to_ns`, in order. `changes` has room for three of each request. */
+static size_t list_changes(const struct requests *requests, const struct served *all, int64_t to_ns,
+                           struct stream_change *changes)
+{
+    size_t count = 0;
+    for (size_t i = requests->count, turns = 0; i-- > 0;) {
+        const struct served *row = &all[i];
+        bool begins = stream_begins(requests, i);
+        turns += !row->too_long;
+        double owes = begins ? (double)turns : 0;
+        turns = begins || requests->all[i].arrival_ns < 0 ? 0 : turns;
+        if (was_served(row) && requests->all[i].arrival_ns >= 0) {
+            changes[count++] = (struct stream_change){row->arrived_ns, row->server, 1, owes};
+            changes[count++] =
+                (struct stream_change){or_never(row->scheduled_ns), row->server, -1, 0};
+            changes[count++] = (struct stream_change){or_never(row->end_ns), row->server, 0, -1};
+        }
+    }
+    qsort(changes, count, sizeof *changes, compare_changes);
+    while (count > 0 && changes[count - 1].ns > to_ns) {
+        count--;
+    }
+    return count;
+}
+
+/* The number of turns that is exceeded in nine tenths of the time between two moments. */
+static double usually_owed(const struct stream_change *changes, size_t count, int64_t from_ns,
+                           int64_t to_ns)
+{
+    double owed = 0, levels[LOOKS];
+    size_t next = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        int64_t ns = from_ns + (to_ns - from_ns) / LOOKS * (i + 1);
+        for (; next < count && changes[next].ns <= ns; next++) {
+            owed += changes[next].owes;
+        }
+        levels[i] = owed;
+    }
+    return gsl_stats_select(levels, 1, LOOKS, USUAL);
+}
+
+/* Judge the changes since no more than usual was owed. `full` and `waiting` [servers] are zeroed: requests of
+ * each that came since its queue was last empty, and that wait. */
+static struct stream_growth judge_growth(const struct stream_change *changes, size_t count,
+                                         int64_t from_ns, double usual, size_t servers,
+                                         double *full, double *waiting)
+{
+    double owed = 0, since = 0, before = usual, came = 0, variance = 0, never_empty = 0;
+    size_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        owed += changes[i].owes;
+        since = changes[i].ns > from_ns ? fmax(since, owed) : 0;
+        if (owed <= usual || changes[i].ns <= from_ns) {
+            before = fmax(before, since);
+            since = 0;
+            last = i + 1;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t server = changes[i].server;
+        double owes = changes[i].owes;
+        waiting[server] += changes[i].waits;
+        full[server] =
+            waiting[server] <= 0 ? 0 : full[server] + (i >= last && changes[i].waits > 0);
+        came += i >= last && owes > 0 ? owes : 0;
+        variance += i >= last ? owes * owes : 0;
+    }
+    for (size_t i = 0; i < servers; i++) {
+        never_empty += full[i];
+    }
+    double more = owed - usual;
+    bool behind = more >= QUEUE && more > grown * came &&
+                  more + (1 - full_load) * never_empty > by_chance * sqrt(variance);
+    bool grows = behind && more > far_above * (before - usual);
+    return (struct stream_growth){.grows = grows, .open = behind && !grows && owed > before};
+}
+
+bool serving_stream_growth(const struct requests *requests, const struct served *all,
+                           size_t servers, int64_t from_ns, int64_t to_ns,
+                           struct stream_growth *out, struct error *why)
+{
+    struct arrays arrays = {.last = NULL};
+    struct stream_change *changes = arrays_add(&arrays, 3 * requests->count, sizeof *changes, why);
+    double *full = arrays_add(&arrays, servers, sizeof *full, why);
+    double *waiting = arrays_add(&arrays, servers, sizeof *waiting, why);
+    bool good = !arrays.failed;
+    if (good) {
+        size_t count = list_changes(requests, all, to_ns, changes);
+        double usual = usually_owed(changes, count, from_ns, to_ns);
+        *out = judge_growth(changes, count, from_ns, usual, servers, full, waiting);
+    }
+    arrays_release(&arrays);
     return good;
 }
 
@@ -247,7 +365,7 @@ static bool write_load(const struct point *point, const struct requests *request
     const struct served *seen = own != NULL ? own : all;
     int64_t begun_ns = arrivals.begun_ns - before_ns;
     bool good =
-        workload->clients > 0 || (few ? falls_behind(seen, counted, begun_ns, asked, 1, &grows, why)
+        workload->clients > 0 || (few ? falls_behind(seen, counted, begun_ns, asked, &grows, why)
                                       : backlog_grows(seen, counted, begun_ns, asked, &grows, why));
     free(own);
     if (!good) {
@@ -286,39 +404,6 @@ bool serving_write_load(const struct point *point, const struct requests *reques
         result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
     }
     return at_once || write_load(point, requests, all, arrivals, result, why);
-}
-
-/* Each request that waits holds the later turns of its session back, which would come, too. */
-bool serving_stream_grows(const struct point *point, const struct requests *requests,
-                          const struct served *all, int64_t end_ns, bool *grows, struct error *why)
-{
-    double turns = (double)requests->count / (double)requests_sessions(requests);
-    *grows = false;
-    return point->workload.clients > 0 ||
-           (backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
-            (*grows || !requests->sessions ||
-             falls_behind(all, requests->count, end_ns, 0, turns, grows, why)));
-}
-
-struct turns_left serving_turns_left(const struct requests *requests, const struct served *all,
-                                     int64_t ns)
-{
-    struct turns_left out = {.turns = 0};
-    double left = 0; /* of a session */
-    for (size_t i = 0, begin = 0; i < requests->count; i++) {
-        if (stream_begins(requests, i)) {
-            out.variance += left * left;
-            left = 0;
-            begin = i;
-        }
-        bool begun = requests->all[i].arrival_ns >= 0 && requests->all[begin].arrival_ns >= 0 &&
-                     all[begin].arrived_ns >= 0 && all[begin].arrived_ns <= ns;
-        bool waits = begun && !all[i].too_long && (all[i].end_ns < 0 || all[i].end_ns > ns);
-        out.turns += waits;
-        left += waits;
-    }
-    out.variance += left * left;
-    return out;
 }
 
 void serving_write_steady(const struct requests *requests, const struct served *all,

@@ -16,16 +16,29 @@ void serving_write_steady(const struct requests *requests, const struct served *
                           const struct serving_window *window, uint64_t counted,
                           struct result *result);
 
-/* Does the queue of a stream grow that ended at `end_ns`? Not of clients, who wait. False: out of memory. */
-bool serving_stream_grows(const struct point *point, const struct requests *requests,
-                          const struct served *all, int64_t end_ns, bool *grows, struct error *why);
-
-/* Turns of a stream's sessions under way that had not ended, and their variance. */
-struct turns_left {
-    double turns, variance;
+/* Does the work that a stream's server owes grow without bound?
+ *
+ * The server owes the requests in it, and the later turns of the sessions that have begun. Nine tenths of the
+ * time it owes more than its usual number. A server that keeps up returns to that number again and again. A
+ * server that breaks down does not, and it may hold for thousands of requests before. So only the time since
+ * the usual number was last owed is judged, however short it is:
+ *
+ *   grows   More came than ended, by a hundredth of what came and by three deviations of chance. (A server
+ *           whose queue was never empty in this time ends as many as it can. At a load of up to 95 % it would
+ *           have worked off a twentieth of what came; chance has to explain that part, too.) And the rise is
+ *           more than twice as high as any before, which the server worked off.
+ *   open    The same, but the rise is only the highest so far. A longer run tells.
+ *
+ * The shares, and twice, are assumed. Of runs of M/M/1 at a load of 95 % one in fifty is said to grow, of
+ * M/D/1 none. */
+struct stream_growth {
+    bool grows, open;
 };
-struct turns_left serving_turns_left(const struct requests *requests, const struct served *all,
-                                     int64_t ns);
+
+/* Judge the time between the warm-up and the end of the run. False: out of memory. */
+bool serving_stream_growth(const struct requests *requests, const struct served *all,
+                           size_t servers, int64_t from_ns, int64_t to_ns,
+                           struct stream_growth *out, struct error *why);
 
 /* Does its queue grow without bound? Then times to a first token are only as long as the run. */
 static inline bool serving_grows(const struct result *result)

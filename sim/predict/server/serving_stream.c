@@ -24,7 +24,7 @@ enum { ANSWERS = 10, CYCLES = 10, SESSIONS = 5 };
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
  * asked for if that is so many half-widths of its interval, and such a share, or one of few (assumed). */
 enum { FILLS = 3 };
-static const double chance = 1.5, overload = 0.05, few_overload = 0.2, deviations = 2;
+static const double chance = 1.5, overload = 0.05, few_overload = 0.2;
 
 /* Requests before the beginning that fill the prefix cache, at most: what is older is hardly used again. */
 enum { MOST_PAST = 8000 };
@@ -256,34 +256,6 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
-/* Do sessions still have more of their turns before them at the end than at the beginning, by a share of
- * what was asked for and by more than chance, and ended so many fewer meanwhile? A server that is too slow for
- * them holds their later turns back, and nothing need pile up in it. By chance alone more sessions begin late. */
-static bool holds_back(const struct requests *requests, const struct served *served, double asked,
-                       int64_t from_ns, int64_t to_ns)
-{
-    struct turns_left before = serving_turns_left(requests, served, from_ns);
-    struct turns_left after = serving_turns_left(requests, served, to_ns);
-    double all = asked * (double)(to_ns - from_ns) / 1e9, ended = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        ended += served[i].end_ns > from_ns && served[i].end_ns <= to_ns;
-    }
-    return all - ended > overload * all &&
-           after.turns - before.turns >
-               fmax(overload * all, deviations * sqrt(before.variance + after.variance));
-}
-
-/* In the whole window or, as a server whose cache no longer holds its prompts may break down late, in the
- * last quarter of it. */
-static bool sessions_wait(const struct requests *requests, const struct served *served,
-                          double session_ns, const struct serving_window *window)
-{
-    int64_t lasts_ns = window->to_ns - window->from_ns, late_ns = window->to_ns - lasts_ns / 4;
-    return session_ns > 0 && window->asked > 0 && (double)lasts_ns > FILLS * session_ns &&
-           (holds_back(requests, served, window->asked, window->from_ns, window->to_ns) ||
-            holds_back(requests, served, window->asked, late_ns, window->to_ns));
-}
-
 /* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share
  * of them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had
  * the time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile
@@ -378,7 +350,10 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
         return true;
     }
     window->known = set_window(stage, totals);
-    if (!serving_stream_grows(point, requests, served, window->to_ns, &window->grows, why) ||
+    struct stream_growth growth = {.grows = false}; /* clients wait */
+    if ((point->workload.clients == 0 &&
+         !serving_stream_growth(requests, served, (size_t)point_servers(point), window->from_ns,
+                                window->to_ns, &growth, why)) ||
         !stream_times_read(requests, served, window, &times, why)) {
         stream_times_release(&times);
         return false;
@@ -393,7 +368,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     window->asked = asked;
     window->brief = question != NULL;
     double session_ns = requests->sessions ? stream_session_ns(requests, out->taken_ns) : 0;
-    window->grows = window->grows || sessions_wait(requests, served, session_ns, window);
+    window->grows = growth.grows;
     struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     bool answered = question != NULL ? stream_question_answered(question, &load, &times)
@@ -401,6 +376,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     window->close = question != NULL && !answered;
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
     out->lasting_ns = fmax(ANSWERS * out->taken_ns, whole ? SESSIONS * session_ns : 0);
+    out->lasting_ns = growth.open ? fmax(out->lasting_ns, 2 * out->lasts_ns) : out->lasting_ns;
     out->most = most_requests(point, (double)totals->steps / fmax((double)out->come, 1));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
     set_enough(point, question, stage, &load, answered, window, out);

@@ -12,7 +12,7 @@
 #include <gsl/gsl_randist.h>
 #include <math.h>
 
-enum { MOST = 200 };
+enum { MOST = 200, MOST_BATCHED = 8000 };
 
 /* `count` requests, one every `gap` from `from` on, of which the server begins one every `pace`. */
 struct wave {
@@ -54,6 +54,23 @@ static bool grows_at(const struct served *all, size_t count, int64_t last_ns, do
 static bool grows(const struct served *all, size_t count, int64_t last_ns)
 {
     return grows_at(all, count, last_ns, 0);
+}
+
+static struct stream_growth growth_between(const struct requests *requests,
+                                           const struct served *all, int64_t from_ns, int64_t to_ns)
+{
+    struct stream_growth growth;
+    struct error why;
+    assert_true(serving_stream_growth(requests, all, 1, from_ns, to_ns, &growth, &why));
+    return growth;
+}
+
+/* `count` single requests, which count after a tenth of the time. */
+static struct stream_growth growth_of(const struct served *all, size_t count, int64_t to_ns)
+{
+    static struct request single[MOST_BATCHED];
+    return growth_between(&(struct requests){.all = single, .count = count}, all, to_ns / 10,
+                          to_ns);
 }
 
 static uint32_t serve(size_t number, struct served *all, int64_t *last_ns)
@@ -204,7 +221,7 @@ static void chance_is_seldom_a_trend(void **state)
 
 /* ---- drawn queues ---- */
 
-enum { SECOND = 1000000000, SEEDS = 50, MOST_BATCHED = 8000 };
+enum { SECOND = 1000000000, SEEDS = 50 };
 
 /* Servers that begin one request after the other, in the order of their arrival. Each takes a
  * second in the mean. */
@@ -214,35 +231,43 @@ struct queue {
     uint32_t count; /* requests */
     uint32_t servers;
     double burst;    /* the variance of the time between arrivals, over the square of its mean */
-    double spread;   /* of the time of a request, as a share: 0: all take as long */
+    double spread;   /* of the time of a request, as a share: 0: all take as long; 1: exponential */
     int least, most; /* of 100 runs that are said to grow */
+    bool stream;     /* of one server */
 };
 
 /* Of overloads by 3 % a run of 1000 requests shows two thirds: the others had few arrivals by
  * chance. */
 static const struct queue queues[] = {
-    {"M/D/1", 0.9, 1000, 1, 1, 0, 0, 0},
-    {"M/D/1, short", 0.9, 200, 1, 1, 0, 0, 1},
-    {"M/D/1, long", 0.9, 8000, 1, 1, 0, 0, 0},
-    {"times differ", 0.9, 1000, 1, 1, 0.5, 0, 0},
-    {"bursts", 0.9, 1000, 1, 4, 0.5, 0, 1},
-    {"bursts, long", 0.9, 8000, 1, 4, 0.5, 0, 0},
-    {"four servers", 0.9, 2000, 4, 1, 0.5, 0, 0},
-    {"four servers, bursts", 0.9, 2000, 4, 4, 0.5, 0, 1},
-    {"3 % too many", 1.03, 1000, 1, 1, 0.3, 60, 100},
-    {"3 % too many, longer", 1.03, 4000, 1, 1, 0.3, 80, 100},
-    {"3 % too many, long", 1.03, 8000, 1, 1, 0.3, 90, 100},
-    {"6 % too many", 1.06, 1000, 1, 1, 0.3, 80, 100},
-    {"6 % too many, long", 1.06, 8000, 1, 1, 0.3, 100, 100},
-    {"6 % too many, bursts", 1.06, 8000, 1, 4, 0.5, 90, 100},
-    {"6 % too many, four servers", 1.06, 4000, 4, 1, 0.3, 97, 100},
+    {"M/D/1", 0.9, 1000, 1, 1, 0, 0, 0, false},
+    {"M/D/1, short", 0.9, 200, 1, 1, 0, 0, 1, false},
+    {"M/D/1, long", 0.9, 8000, 1, 1, 0, 0, 0, false},
+    {"times differ", 0.9, 1000, 1, 1, 0.5, 0, 0, false},
+    {"bursts", 0.9, 1000, 1, 4, 0.5, 0, 1, false},
+    {"bursts, long", 0.9, 8000, 1, 4, 0.5, 0, 0, false},
+    {"four servers", 0.9, 2000, 4, 1, 0.5, 0, 0, false},
+    {"four servers, bursts", 0.9, 2000, 4, 4, 0.5, 0, 1, false},
+    {"3 % too many", 1.03, 1000, 1, 1, 0.3, 60, 100, false},
+    {"3 % too many, longer", 1.03, 4000, 1, 1, 0.3, 80, 100, false},
+    {"3 % too many, long", 1.03, 8000, 1, 1, 0.3, 90, 100, false},
+    {"6 % too many", 1.06, 1000, 1, 1, 0.3, 80, 100, false},
+    {"6 % too many, long", 1.06, 8000, 1, 1, 0.3, 100, 100, false},
+    {"6 % too many, bursts", 1.06, 8000, 1, 4, 0.5, 90, 100, false},
+    {"6 % too many, four servers", 1.06, 4000, 4, 1, 0.3, 97, 100, false},
+    {"M/D/1, stream", 0.95, 8000, 1, 1, 0, 0, 0, true},
+    {"M/M/1, stream", 0.95, 8000, 1, 1, 1, 0, 2, true},
+    {"M/M/1, stream, short", 0.95, 2000, 1, 1, 1, 0, 4, true},
+    {"stream, 3 % too many", 1.03, 8000, 1, 1, 0.3, 90, 100, true},
+    {"stream, 6 % too many", 1.06, 8000, 1, 1, 0.3, 100, 100, true},
 };
 
 /* A request that takes one second in the mean. */
 static double draw_time(gsl_rng *random, double spread)
 {
     double sigma = sqrt(log(1 + spread * spread));
-    return spread > 0 ? gsl_ran_lognormal(random, -sigma * sigma / 2, sigma) : 1;
+    return spread == 1  ? gsl_ran_exponential(random, 1)
+           : spread > 0 ? gsl_ran_lognormal(random, -sigma * sigma / 2, sigma)
+                        : 1;
 }
 
 static bool one_queue_grows(const struct queue *queue, uint64_t seed)
@@ -264,7 +289,9 @@ static bool one_queue_grows(const struct queue *queue, uint64_t seed)
         now += gsl_ran_gamma(random, shape, 1 / (shape * rate));
     }
     gsl_rng_free(random);
-    return grows_at(all, queue->count, all[queue->count - 1].arrived_ns, rate);
+    int64_t last_ns = all[queue->count - 1].arrived_ns;
+    return queue->stream ? growth_of(all, queue->count, last_ns).grows
+                         : grows_at(all, queue->count, last_ns, rate);
 }
 
 static void a_few_too_many_are_told_from_many(void **state)
@@ -353,36 +380,57 @@ static void a_queue_is_one_servers(void **state)
     assert_false(grows(all, 200, all[199].arrived_ns));
 }
 
-/* Three sessions: the first, of 3 turns, began before 0, and 2 are to come; of the others, of 3 turns each,
- * one begins at 10 and one at 50. */
-static void turns_are_left_of_sessions_that_began(void **state)
+/* ---- streams ---- */
+
+/* One request every 10 takes 35, so that three or four are there. Those that would end between `from` and
+ * `until` end at `until`; those that would end from `late` on never do. At 10 000 more than three deviations of
+ * 50 or 100 that came are there. They are no growth where 80 were there before, and ended. 100 are not far above
+ * 80: only a longer run tells. */
+static void a_stream_that_breaks_down_late_grows(void **state)
 {
-    static struct request turns[] = {
-        {.arrival_ns = -5}, {.turn = 1, .arrival_ns = 1},
-        {.turn = 2},        {.arrival_ns = 10},
-        {.turn = 1},        {.turn = 2},
-        {.arrival_ns = 50}, {.turn = 1},
-        {.turn = 2},
-    };
-    static const struct served served[] = {
-        {.arrived_ns = -5, .end_ns = -1}, {.arrived_ns = 1, .end_ns = 4},
-        {.arrived_ns = 20, .end_ns = 30}, {.arrived_ns = 10, .end_ns = 15},
-        {.arrived_ns = 25, .end_ns = 60}, {.arrived_ns = -1, .end_ns = -1},
-        {.arrived_ns = 50, .end_ns = -1}, {.arrived_ns = -1, .end_ns = -1},
-        {.arrived_ns = -1, .end_ns = -1},
-    };
+    static struct served all[1001];
     static const struct {
-        int64_t at_ns;
-        double turns, variance;
-    } moments[] = {
-        {2, 2, 4}, {12, 4, 1 + 9}, {20, 3, 1 + 4}, {40, 2, 4}, {70, 4, 1 + 9},
+        int from, until, late;
+        bool grows, open;
+    } cases_of_stream[] = {
+        {0, 0, 10100, false, false},      {0, 0, 9970, false, false},
+        {0, 0, 9500, true, false},        {9000, 9900, 10100, false, false},
+        {3000, 3800, 9500, false, false}, {3000, 3800, 9000, false, true},
+        {3000, 3800, 8000, true, false},
     };
-    const struct requests requests = {.all = turns, .count = 9, .sessions = true};
     (void)state;
-    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        struct turns_left left = serving_turns_left(&requests, served, moments[i].at_ns);
-        assert_float_equal(left.turns, moments[i].turns, 1e-9);
-        assert_float_equal(left.variance, moments[i].variance, 1e-9);
+    for (size_t k = 0; k < sizeof cases_of_stream / sizeof *cases_of_stream; k++) {
+        int from = cases_of_stream[k].from, until = cases_of_stream[k].until;
+        for (int i = 0; i <= 1000; i++) {
+            int at = 10 * i, end = at + 35 >= from && at + 35 < until ? until : at + 35;
+            all[i] = (struct served){.arrived_ns = at,
+                                     .scheduled_ns = at,
+                                     .end_ns = end >= cases_of_stream[k].late ? -1 : end};
+        }
+        struct stream_growth growth = growth_of(all, 1001, 10000);
+        assert_int_equal(growth.grows, cases_of_stream[k].grows);
+        assert_int_equal(growth.open, cases_of_stream[k].open);
+    }
+}
+
+/* Sessions of 4 turns, one every 40, whose turns take 10 each. From 6000 on the last two turns never come: no
+ * request is in the server, but more and more turns are owed. */
+static void later_turns_are_owed(void **state)
+{
+    enum { TURNS = 4, SESSIONS = 250 };
+    static struct request turns[TURNS * SESSIONS];
+    static struct served all[TURNS * SESSIONS];
+    const struct requests requests = {.all = turns, .count = TURNS * SESSIONS, .sessions = true};
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        for (int i = 0; i < TURNS * SESSIONS; i++) {
+            int64_t at = 40 * (i / TURNS) + 10 * (i % TURNS);
+            bool waits = late == 1 && at >= 6000 && i % TURNS > 1;
+            turns[i].turn = (uint16_t)(i % TURNS);
+            all[i] = (struct served){
+                .arrived_ns = waits ? -1 : at, .scheduled_ns = at, .end_ns = waits ? -1 : at + 10};
+        }
+        assert_int_equal(growth_between(&requests, all, 1000, 10000).grows, late);
     }
 }
 
@@ -399,7 +447,8 @@ int main(void)
         cmocka_unit_test(a_few_too_many_are_told_from_many),
         cmocka_unit_test(chance_near_the_most_is_seldom_a_trend),
         cmocka_unit_test(a_queue_is_one_servers),
-        cmocka_unit_test(turns_are_left_of_sessions_that_began),
+        cmocka_unit_test(a_stream_that_breaks_down_late_grows),
+        cmocka_unit_test(later_turns_are_owed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
