@@ -18,18 +18,13 @@
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
 
-/* Decode steps alone, which the overrides ask for by these keys, know no limits of a server. */
-static bool is_left_out(const struct stated_key *stated, const char *const *sets, uint32_t count)
+static bool is_said(const struct stated_keys *keys, enum stated_key_id id)
 {
-    const struct scenario_key *key = scenario_key_find(stated->key, strlen(stated->key));
-    bool steps = false;
-    for (uint32_t i = 0; i < count; i++) {
-        steps = steps || text_begins(sets[i], "context=") || text_begins(sets[i], "batch=");
-    }
-    return steps && key != NULL && key->serving && key->place == SCENARIO_WORKLOAD;
+    return keys->all[id].value[0] != '\0';
 }
 
-/* Add what a server's file says to the overrides. */
+/* Add what a server's file says to the overrides. Decode steps alone, which these ask for by two keys, know no
+ * limits of a server. */
 static bool lay_server(const char *file, const char *const *sets, uint32_t set_count,
                        override_text texts[STATED_MOST], const char **all, uint32_t *count,
                        struct stated_keys *keys, struct error *why)
@@ -43,16 +38,21 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
     if (!ok) {
         return false;
     }
+    bool steps = false;
+    for (uint32_t i = 0; i < set_count; i++) {
+        steps = steps || text_begins(sets[i], "context=") || text_begins(sets[i], "batch=");
+    }
     for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys->all[id];
         bool fact = id >= STATED_WEIGHTS_OUTSIDE && id < STATED_FACTS;
         if (key->value[0] != '\0' && !fact) {
+            const struct scenario_key *row = scenario_key_find(key->key, strlen(key->key));
+            bool left_out = steps && row != NULL && row->serving && row->place == SCENARIO_WORKLOAD;
             snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
             char line[16] = "";
             if (key->line > 0) {
                 snprintf(line, sizeof line, ":%d", key->line);
             }
-            bool left_out = is_left_out(key, sets, set_count);
             message_note("%s%s: %s (%s)%s", file, line, texts[id], key->said,
                          left_out ? ": not for decode steps alone" : "");
             all[*count] = texts[id];
@@ -86,8 +86,8 @@ static bool lay_length(const char *file, const struct stated_keys *keys, const s
     return scenario_values_set(&scenario->values, "request_tokens", model->trained_context, why);
 }
 
-/* Not all versions keep prefixes of models with states by default. Some versions never keep those of a model, and
- * some free no windows while KV events are told. */
+/* Not all versions keep prefixes of models with states by default. Some versions never keep those of a model,
+ * and some free no windows while KV events are told. */
 static bool lay_version(const char *file, const struct stated_keys *keys, bool prefixes,
                         const struct model *model, struct scenario *scenario, struct error *why)
 {
@@ -147,7 +147,8 @@ static bool lay_weights(const char *file, const struct stated_keys *keys, const 
     return node_set(scenario->root, "mechanisms.weights", share, why);
 }
 
-/* The bits of weights that the id or path of a checkpoint calls quantised; 0: of some, -1: it calls them not so. */
+/* The bits of weights that a checkpoint's id or path calls quantised; 0: of some; -1: it calls them not so.
+ * */
 static int named_bits(const char *id)
 {
     static const struct {
@@ -163,13 +164,6 @@ static int named_bits(const char *id)
     return -1;
 }
 
-/* Has the model weights of so many bits, or experts? */
-static bool has_bits(const struct model *model, int bits)
-{
-    return (int)(8 * dtype_bytes(model->weights, 1024) / 1024) == bits ||
-           (int)(8 * dtype_bytes(model->experts, 1024) / 1024) == bits;
-}
-
 /* Stated weights count for the model, but for a quantised one the option only names its method: the types of
  * its config.json count. Some options name a method alone, which may have several types. */
 static bool lay_types(const char *file, const struct stated_keys *keys, struct scenario *scenario,
@@ -177,8 +171,8 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
 {
     const struct stated_key *said = &keys->all[STATED_WEIGHTS_DTYPE];
     const struct stated_key *method = &keys->all[STATED_CHECKPOINT];
-    const struct node *types = node_get(scenario->root, "dtype"),
-                      *type = node_get(types, "weights");
+    struct node *types = (struct node *)node_get(scenario->root, "dtype");
+    const struct node *type = node_get(types, "weights");
     const struct node *named = node_stated(scenario->root, "model");
     const char *typed = named->typed != NULL ? named->typed : named->text;
     /* --set model may say of what shape the checkpoint is. */
@@ -193,8 +187,10 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
                             "--set dtype.weights=TYPE, or --set model=the checkpoint's folder");
     }
     int bits = named_bits(id->value);
-    bool unlike = model->stored_bytes > 0 ? bits >= 0 && named_bits(typed) < 0
-                                          : bits > 0 && !has_bits(model, bits);
+    bool unlike = model->stored_bytes > 0
+                      ? bits >= 0 && named_bits(typed) < 0
+                      : bits > 0 && (int)(8 * dtype_bytes(model->weights, 1024) / 1024) != bits &&
+                            (int)(8 * dtype_bytes(model->experts, 1024) / 1024) != bits;
     if (type == NULL && unlike) {
         error_set(why, file, id->line, "'%s' is quantised, and '%s' of --set is not so", id->value,
                   typed);
@@ -215,12 +211,12 @@ static bool lay_types(const char *file, const struct stated_keys *keys, struct s
     } else {
         message_note("%s:%d: weights are in %s, as the model's config.json says", file, said->line,
                      dtype_name(model->weights));
-        node_remove((struct node *)types, "weights");
+        node_remove(types, "weights");
     }
     return true;
 }
 
-/* Ranks that divide attention alone share all FFNs; here they share experts, and each has the others whole. */
+/* Ranks that divide attention alone share all FFNs; here they share experts; each has the others whole. */
 static bool check_shared(const char *file, const struct stated_key *shared,
                          const struct model *model, struct error *why)
 {
@@ -275,10 +271,9 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     bool length = (all[STATED_MODEL].typed || keys->fits_length) && scenario_serves(scenario) &&
                   !scenario_states(scenario, "request_tokens");
     bool prefixes = node_find(scenario->root, "mechanisms.prefix") == NULL;
-    bool weights = all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0' &&
+    bool weights = is_said(keys, STATED_WEIGHTS_OUTSIDE) &&
                    node_find(scenario->root, "mechanisms.weights") == NULL;
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    bool shared = all[STATED_SHARED_RANKS].value[0] != '\0';
     struct model model;
     if (name == NULL || name->kind != NODE_SCALAR) {
         return true;
@@ -288,8 +283,9 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     }
     bool good = lay_types(file, keys, scenario, &model, why) &&
                 check_model(file, all, &model, why) &&
-                (!shared || check_shared(file, &all[STATED_SHARED_RANKS], &model, why)) &&
-                (all[STATED_ENGINE].value[0] == '\0' ||
+                (!is_said(keys, STATED_SHARED_RANKS) ||
+                 check_shared(file, &all[STATED_SHARED_RANKS], &model, why)) &&
+                (!is_said(keys, STATED_ENGINE) ||
                  lay_version(file, keys, prefixes, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&
                 (!length || lay_length(file, keys, &model, scenario, why));
@@ -297,15 +293,15 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     return good;
 }
 
-/* Does the override say what the file leaves open: of what shape the checkpoint in a folder is, or of which type
- * one is whose name or option calls it quantised? */
+/* Does the override say what the file leaves open: of what shape the checkpoint in a folder is, or of which
+ * type one is whose name or option calls it quantised? */
 static bool fills(const struct stated_keys *keys, const char *override)
 {
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     const char *id = keys->all[STATED_MODEL].value;
     struct model model;
     if (text_begins(override, "dtype.weights=")) {
-        return keys->all[STATED_CHECKPOINT].value[0] != '\0' || named_bits(id) >= 0;
+        return is_said(keys, STATED_CHECKPOINT) || named_bits(id) >= 0;
     }
     bool names = text_begins(override, "model=");
     if (names && model_load(NULL, id, &options, NULL, 0, &model, ERROR_UNSEEN)) {
@@ -339,38 +335,36 @@ static bool replaces(const char *override, const struct stated_keys *keys)
 
 static const double GIB = 1 << 30;
 
-/* vLLM counts what it allocates for a model: in logs at hand 0.07 GiB and 0.6 % more than its weights, padding and
- * tables of positions. SGLang counts by how much free memory shrinks, with what CUDA takes: up to 0.47 GiB more. An
- * encoder may be divided among GPUs; and a log may count one, or layers in another type, of which no config.json is
- * read: up to 8 % more. Such a difference is told, because steps read what is computed here. A larger one is of
- * another model, unless --set states the `type` of a quantised one, which may not be that of all layers. */
-static bool check_loaded(const char *file, const struct stated_key *all, const struct point *point,
-                         bool type, struct error *why)
+/* vLLM counts what it allocates for a model: in logs at hand 0.07 GiB and 0.6 % more than its weights,
+ * padding and tables of positions. SGLang counts by how much free memory shrinks, with what CUDA takes: up to
+ * 0.47 GiB more. An encoder may be divided among GPUs; and a log may count one, or layers in another type, of
+ * which no config.json is read: up to 8 % more. Such a difference is told, because steps read what is
+ * computed here. A larger one is of another model, unless --set states the `type` of a quantised one, which
+ * may not be that of all layers. */
+static bool check_loaded(const char *file, const struct stated_keys *keys,
+                         const struct point *point, bool type, struct error *why)
 {
-    const struct stated_key *loaded = &all[STATED_LOADED];
+    const struct stated_key *loaded = &keys->all[STATED_LOADED];
     const struct model *model = &point->setup.model;
     double own = engine_loaded_bytes(point), stated = GIB * strtod(loaded->value, NULL);
     double buffers = (point->engine.memory == ENGINE_MEASURED ? 0.1 : 0.5) * GIB;
     double shared = 2.0 * (double)model->extras.encoders * (1 - 1.0 / model->tensor_parallel);
     double more = stated - own, small = 0.01 * own + buffers;
-    bool pool = false;
     if (!type && fabs(more) > 0.1 * own + 0.5 * GIB) {
         return error_set(why, file, loaded->line,
                          "'%s' has %.2f GiB of weights on a GPU, but the log states %s",
                          model->name, own / GIB, loaded->value);
     }
-    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
-        pool = pool || all[id].value[0] != '\0';
-    }
+    bool pool = is_said(keys, STATED_KV_TOKENS) || is_said(keys, STATED_KV_BLOCKS) ||
+                is_said(keys, STATED_KV_BYTES);
     if (more > small || more < -small - shared) {
-        message_note(
-            "%s:%d: a GPU has %.2f GiB of weights, %.2f %s than '%s' has here: steps read the "
-            "model's, and %s%s",
-            file, loaded->line, stated / GIB, fabs(more) / GIB, more > 0 ? "more" : "less",
-            model->name, pool ? "the KV pool is the log's" : "the computed KV pool is too ",
-            pool       ? ""
-            : more > 0 ? "large by so much"
-                       : "small by so much");
+        message_note("%s:%d: a GPU has %.2f GiB of weights, %.2f %s than '%s' has here: steps read "
+                     "the model's, and the %s",
+                     file, loaded->line, stated / GIB, fabs(more) / GIB, more > 0 ? "more" : "less",
+                     model->name,
+                     pool       ? "KV pool is the log's"
+                     : more > 0 ? "computed KV pool is too large by so much"
+                                : "computed KV pool is too small by so much");
     }
     return true;
 }
@@ -392,14 +386,14 @@ static bool check_kv(const char *file, const struct stated_key *all, const struc
                      all[STATED_KV_MEMORY].value);
 }
 
-/* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is named,
- * or a setting is missing. A scenario that is no point has a fault that its command tells. */
+/* Refuse a log whose bytes of weights or KV are not those of the model that it is read as: another one is
+ * named, or a setting is missing. A scenario that is no point has a fault that its command tells. */
 static bool check_log(const char *file, const struct stated_keys *keys, const char *const *sets,
                       uint32_t set_count, const struct scenario *scenario, struct error *why)
 {
     const struct stated_key *all = keys->all, *memory = &all[STATED_KV_MEMORY];
     bool loaded =
-        strtod(all[STATED_LOADED].value, NULL) > 0 && all[STATED_WEIGHTS_OUTSIDE].value[0] == '\0';
+        strtod(all[STATED_LOADED].value, NULL) > 0 && !is_said(keys, STATED_WEIGHTS_OUTSIDE);
     bool pool = memory->value[0] != '\0' && strtod(all[STATED_KV_TOKENS].value, NULL) > 0;
     bool type = false, good = loaded || pool;
     double bytes = 0;
@@ -415,7 +409,7 @@ static bool check_log(const char *file, const struct stated_keys *keys, const ch
     loaded = loaded && point.setup.drafts.count == 0;
     good = (!pool || units_parse(memory->value, UNIT_BYTES, file, memory->line, memory->said,
                                  &bytes, why)) &&
-           (!loaded || check_loaded(file, all, &point, type, why)) &&
+           (!loaded || check_loaded(file, keys, &point, type, why)) &&
            (!pool || check_kv(file, all, &point, bytes, why));
     point_release(&point);
     return good || error_expect(why, "%s", of_log);
@@ -477,8 +471,7 @@ static bool lay_pool(const struct stated_keys *keys, override_text texts[STATED_
     if (!states) {
         return true;
     }
-    if (keys->all[STATED_WEIGHTS_DTYPE].value[0] != '\0' &&
-        node_find(scenario->root, "dtype.weights") == NULL) {
+    if (is_said(keys, STATED_WEIGHTS_DTYPE) && node_find(scenario->root, "dtype.weights") == NULL) {
         texts[STATED_WEIGHTS_DTYPE][0] = '\0'; /* the model's own */
     }
     good = scenario_copy(scenario, &setting, why);
@@ -493,23 +486,22 @@ static bool lay_pool(const struct stated_keys *keys, override_text texts[STATED_
     return good;
 }
 
-/* Forget what the log says of types, or of its model, where the override says another: a model in place of one
- * that is known, or a pool in place of the log's memory. */
+/* Forget what the log says of types, or of its model, where the override says another: a model in place of
+ * one that is known, or a pool in place of the log's memory. */
 static void forget_replaced(struct stated_keys *keys, const char *override)
 {
-    static const enum stated_key_id own[] = {STATED_CLASS, STATED_QUANTIZED, STATED_LOADED,
-                                             STATED_KV_MEMORY};
-    bool model = text_begins(override, "model=") && keys->all[STATED_MODEL].value[0] != '\0' &&
-                 !fills(keys, override);
-    bool other = model || text_begins(override, "kv_pool");
-    for (size_t i = 0; other && i < sizeof own / sizeof *own; i++) {
-        keys->all[own[i]].value[0] = '\0';
+    struct stated_key *all = keys->all;
+    bool model =
+        text_begins(override, "model=") && is_said(keys, STATED_MODEL) && !fills(keys, override);
+    if (model || text_begins(override, "kv_pool")) {
+        all[STATED_CLASS].value[0] = all[STATED_QUANTIZED].value[0] = '\0';
+        all[STATED_LOADED].value[0] = all[STATED_KV_MEMORY].value[0] = '\0';
     }
     if (text_begins(override, "dtype")) {
-        keys->all[STATED_QUANTIZED].value[0] = '\0';
+        all[STATED_QUANTIZED].value[0] = '\0';
     }
     if (text_begins(override, "dtype.weights=")) {
-        keys->all[STATED_WEIGHTS_DTYPE].value[0] = '\0';
+        all[STATED_WEIGHTS_DTYPE].value[0] = '\0';
     }
 }
 

@@ -12,7 +12,7 @@
 
 enum { WORD = 4096 };
 
-/* Has the list one of the first so many devices of a server's? `maybe` where a variable may be one of them. */
+/* Has the list one of the first so many devices of a server's? `maybe`: a variable may be one of them. */
 static bool shares_device(const char *list, const char *server, uint64_t count, bool *maybe)
 {
     device_list one, other;
@@ -82,8 +82,8 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
     }
 }
 
-/* Name the image of a "docker run": the first word that may be one. Returns whether it starts a program of its
- * own, and is none in which a later line starts the server. */
+/* Name the image of a "docker run": the first word that may be one. Returns whether it starts a program of
+ * its own, and is none in which a later line starts the server. */
 static bool name_image(const char *text, char out[64])
 {
     static const char runs[] = "@(docker|podman|nerdctl)*( compose| container) run *";
@@ -102,8 +102,8 @@ static bool name_image(const char *text, char out[64])
     return own && !text_matches(out, "*@(vllm|sglang|tensorrt)*");
 }
 
-/* The program that a command starts, behind variables and programs that start others, and its word; NULL: it only
- * sets variables. `stays` where one of these lets it run on. */
+/* The program that a command starts, behind variables and programs that start others, and its word; NULL: it
+ * only sets variables. `stays` where one of these lets it run on. */
 static const char *program_of(const char *text, char word[WORD], bool *stays)
 {
     static const char wraps[] =
@@ -119,8 +119,8 @@ static const char *program_of(const char *text, char word[WORD], bool *stays)
     return NULL;
 }
 
-/* Read a command of a script; `stays` it runs while the next ones do. Returns whether it is a program with GPUs
- * of its own. */
+/* Read a command of a script; `stays` it runs while the next ones do. Returns whether it is a program with
+ * GPUs of its own. */
 static bool read_command(struct server_text *said, const char *text, bool stays)
 {
     static const char others[] = "@(tmux|screen|bash|sh|docker|podman|su|systemctl|service)";
@@ -181,13 +181,12 @@ static bool read_command(struct server_text *said, const char *text, bool stays)
 bool gpu_users_find(struct server_text *said, const char *line)
 {
     struct shell_blocks blocks = said->before;
-    const char *known = log_saying(said, SAYING_BESIDE, line), *row = strstr(line, "MiB |");
-    bool found = false, may = known != NULL || strstr(line, "_VISIBLE_DEVICES") != NULL ||
-                              strstr(line, " --gpus") != NULL ||
-                              strstr(line, "nvidia.com/") != NULL ||
-                              strstr(line, "--device") != NULL;
+    const char *known = log_saying(said, SAYING_BESIDE, line);
+    bool may = known != NULL || strstr(line, "_VISIBLE_DEVICES") || strstr(line, " --gpus") ||
+               strstr(line, "nvidia.com/") || strstr(line, "--device");
+    bool found = false;
     char text[WORD];
-    if (row != NULL && known != NULL && *line == '|') { /* of nvidia-smi's processes */
+    if (*line == '|' && known != NULL && strstr(line, "MiB |") != NULL) { /* of nvidia-smi */
         struct gpu_user user = {.line = said->line};
         snprintf(user.name, sizeof user.name, "%s", known);
         snprintf(user.devices, sizeof user.devices, "%d", atoi(line + 1));
@@ -209,15 +208,14 @@ void gpu_users_server(struct server_text *said)
     bool visible = job->visible[0] != '\0', stated = visible || job->given[0] != '\0';
     struct gpu_user server = {
         .server = true, .line = stated ? job->line[visible ? JOB_VISIBLE : JOB_GIVEN] : said->line};
+    struct gpu_user *at = said->users, *end = at + said->user_count;
     server_job_devices(job, server.devices);
-    int i = 0;
-    while (i < said->user_count && !said->users[i].server) {
-        i++;
+    while (at < end && !at->server) {
+        at++;
     }
-    if (said->container) { /* which is kept with all that it has */
-    } else if (i < said->user_count) {
-        said->users[i] = server; /* whose command a variable stands for */
-    } else {
+    if (at < end && !said->container) {
+        *at = server;              /* whose command a variable stands for */
+    } else if (!said->container) { /* which is kept with all that it has */
         gpu_users_keep(said, &server);
     }
 }
@@ -226,7 +224,7 @@ void gpu_users_server(struct server_text *said)
 const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
 {
     const struct gpu_user *all = said->users, *end = all + said->user_count, *server = all;
-    const struct stated_key *usable = &said->keys.all[STATED_HBM_USABLE];
+    const char *usable = said->keys.all[STATED_HBM_USABLE].value;
     bool pool = said->program->shares_whole;
     for (int i = STATED_KV_TOKENS; i <= STATED_KV_BYTES; i++) {
         const struct stated_key *key = &said->keys.all[i];
@@ -244,7 +242,7 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
     }
     for (const struct gpu_user *at = all; at < end; at++) {
         bool maybe = false;
-        double share = at->share + (usable->value[0] != '\0' ? atof(usable->value) : 0.9);
+        double share = at->share + (*usable != '\0' ? atof(usable) : 0.9);
         if (at == server || at->devices[0] == '\0' ||
             !shares_device(at->devices, server->devices, gpus, &maybe) || (at->server && maybe)) {
             continue;

@@ -156,7 +156,7 @@ static void write_devices(const struct node *map, FILE *out)
     fputs(listed ? " " : "", out);
 }
 
-/* What stands before a container's command: its memory and GPUs ("limit" as Kubernetes counts), and variables. */
+/* What stands before a container's command: memory and GPUs ("limit" as Kubernetes counts), variables. */
 static void write_head(const struct node *map, bool service, FILE *out)
 {
     static const char *const limits[][3] = {{"resources.limits", "memory", "limit"},
@@ -275,8 +275,8 @@ static bool visit_container(const struct node *map, const struct visitor *visito
 static const char *const copies_keys[] = {"replicas",          "parallelism",        "minReplicas",
                                           KNATIVE("minScale"), KNATIVE("min-scale"), NULL};
 
-/* Refuse an object that changes others of the text, or of which several copies run, or part of a server: `replicas`
- * are those that it states, NULL: none. */
+/* Refuse an object that changes others of the text, or of which several copies run, or part of a server:
+ * `replicas` are those that it states, NULL: none. */
 static bool manifest_check_object(const struct node *node, const struct visitor *visitor,
                                   const struct node *replicas, struct error *why)
 {
@@ -357,7 +357,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-/* Twice, as objects of all documents tell which of them others made. A Secret's values may be to be filled in. */
+/* Twice: objects of all documents tell which others made. A Secret's values may be to be filled in. */
 bool manifest_read(struct server_text *said, const char *text, int before, bool within,
                    struct error *why)
 {
@@ -483,8 +483,7 @@ static bool write_instruction(char *value, const char *file, struct container_co
     return !list || words != NULL;
 }
 
-/* What the last stage starts, and in which of the lines that begins; and how many are built on each other. */
-enum { STAGES_MOST = 100 };
+/* What the last stage starts, and in which of the lines that begins. */
 struct image_stage {
     char image[256], *entry, *args;
     size_t line;
@@ -503,15 +502,16 @@ static bool begins_stage(char *line, char image[256], char name[256])
 }
 
 /* Read the stage that begins in a line, or lines without one, behind the one that it is built on; the last of
- * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage, a shell's any (docs.docker.com).
- * Variables are written. */
+ * each instruction counts, and an ENTRYPOINT ends the CMD of an earlier stage, a shell's any
+ * (docs.docker.com). Variables are written. */
 static void read_stage(char *const *lines, size_t begins, int depth, struct image_stage *out,
                        FILE *variables)
 {
+    enum { DEEPEST = 100 };
     char image[256], name[256], *found;
     out->line = begins; /* without a command of its own */
     begins_stage(lines[begins], out->image, name);
-    for (size_t i = depth < STAGES_MOST ? begins : 0; i-- > 0;) {
+    for (size_t i = depth < DEEPEST ? begins : 0; i-- > 0;) {
         if (begins_stage(lines[i], image, name) && strcasecmp(name, out->image) == 0) {
             read_stage(lines, i, depth + 1, out, variables);
             break;
@@ -547,11 +547,10 @@ static char *line_expanded(struct server_text *said, char *line)
     }
     rest = rest != NULL ? rest : line;
     char *expanded = shell_expanded(said, rest);
-    if (expanded == NULL || asprintf(&made, "%.*s%s", (int)(rest - line), line, expanded) < 0) {
-        made = NULL;
-    }
+    bool good =
+        expanded != NULL && asprintf(&made, "%.*s%s", (int)(rest - line), line, expanded) >= 0;
     free(expanded);
-    return made;
+    return good ? made : NULL;
 }
 
 /* In `text`, which is changed, '\v' stands for the end of a line that a backslash joined to the next. */

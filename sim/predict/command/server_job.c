@@ -10,8 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Programs that start others: BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. What options behind one
- * count, up to the next word that is none; and variables of ANY, wherever they stand. */
+/* Programs that start others: BATCH are PBS, SGE and OAR; SETS are Flux, and IBM's jsrun. What options behind
+ * one count, up to the next word that is none; and variables of ANY, wherever they stand. */
 enum { SLURM = 1, CONTAINER = 2, RAY = 4, MPI = 8, BATCH = 16, LSF = 32, SETS = 64, ANY = -1 };
 static const struct {
     const char *names;
@@ -73,11 +73,10 @@ bool device_at(const char *list, int place, device_list out)
         snprintf(out, sizeof(device_list), "%d", place);
         return true;
     }
-    for (; place > 0 && list != NULL; place--) {
-        list = strchr(list, ',');
-        list += list != NULL;
+    for (; place > 0; place--) {
+        list += strcspn(list, ",");
+        list += *list == ',';
     }
-    list = list != NULL ? list : "";
     snprintf(out, sizeof(device_list), "%.*s", (int)strcspn(list, ","), list);
     return out[0] != '\0' && strchr("-=p", out[0]) == NULL;
 }
@@ -146,25 +145,23 @@ void server_job_devices(const struct server_job *job, device_list out)
     }
 }
 
-/* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1", "gres/gpu=2" (`gres`); 0: as many as there are, or not known. */
+/* GPUs in "2", "a100:2", "gpu:a100:2,nvme:1", "gres/gpu=2" (`gres`); 0: all that there are, or not known. */
 static double count_gpus(const char *value, bool gres)
 {
     double number = 0;
-    size_t length, last;
     for (value += strspn(value, "\"'"); *value != '\0' && strchr("\"'", *value) == NULL;
-         value += length + (value[length] == ',')) {
+         value += *value == ',') {
         value += text_matches(value, "gres[/:]*") ? 5 : 0;
-        length = last = strcspn(value, ",\"'(");
-        while (last > 0 && strchr(":=", value[last - 1]) == NULL) { /* behind the last mark */
+        bool gpu = text_begins(value, "gpu");
+        const char *end = value + strcspn(value, ",\"'("), *last = end;
+        while (last > value && strchr(":=", last[-1]) == NULL) { /* behind the last mark */
             last--;
         }
-        bool digit = isdigit((unsigned char)value[last]), gpu = text_begins(value, "gpu");
-        if (value[length] == '(') { /* "gpu:2(S:0-1)" */
-            length += strcspn(value + length, ",");
+        bool digit = isdigit((unsigned char)*last);
+        if (gres ? gpu && strchr("${", *last) == NULL : digit) {
+            number += digit ? atof(last) : 1;
         }
-        if (gres ? gpu && strchr("${", value[last]) == NULL : digit) {
-            number += digit ? atof(value + last) : 1;
-        }
+        value = end + (*end == '(' ? strcspn(end, ",") : 0); /* "gpu:2(S:0-1)" */
     }
     return number;
 }
@@ -192,16 +189,15 @@ static void state(struct server_job *job, enum job_count counts, double number, 
     }
 }
 
-/* Of "select=1:ncpus=8:ngpus=4", "gpu=4,h_vmem=8G", "host=1/gpu=4", "num=4:mode=x", "rusage[ngpus_excl_p=4]". */
+/* Of "select=1:ncpus=8:ngpus=4", "gpu=4,h_vmem=8G", "host=1/gpu=4", "num=4", "rusage[ngpus_excl_p=4]". */
 static void state_resources(struct server_job *job, const char *value, int line)
 {
-    char item[64];
     state(job, JOB_NODE_GPUS, strcmp(value, "-") == 0, line); /* LSF's default */
     for (size_t length; *value != '\0'; value += length + (value[length] != '\0')) {
+        char item[64], *unit;
         length = strcspn(value, ":,/+[] ");
         snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : 0), value);
-        char *number = item + strcspn(item, "="), *unit;
-        number += *number == '=';
+        const char *equals = strchr(item, '='), *number = equals != NULL ? equals + 1 : "";
         strtod(number, &unit);
         if (text_matches(item, "@(select|nodes|host)=*")) {
             state(job, JOB_NODES, atof(number), line);

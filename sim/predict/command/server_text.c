@@ -67,8 +67,8 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
-/* Note the largest rank that a line states somewhere, or of a process in its beginning: "(EngineCore_DP1 pid=9)",
- * "(Worker_PP1_TP3 pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
+/* Note the largest rank that a line states somewhere, or of a process, in its beginning: "(EngineCore_DP1
+ * pid=9)", "(Worker_PP1_TP3 pid=9)", "(VllmWorker rank=4 pid=9)", "[2025-10-11 02:15:02 DP1 TP3]". */
 static void note_ranks(struct server_text *said, const char *line)
 {
     static const struct {
@@ -260,8 +260,8 @@ static bool ends_in_comment(const char *line, const char *end, bool shell)
     return at < end && *at == '#';
 }
 
-/* Where a comment behind a backslash ends the line, "--port 80 \  # as usual", its beginning behind that: what
- * people write is meant to go on. */
+/* Where a comment behind a backslash ends the line, "--port 80 \  # as usual", its beginning behind that:
+ * what people write is meant to go on. */
 static const char *before_comment(const char *line, const char *end)
 {
     const char *at = shell_is_comment(line) ? end : line;
@@ -274,8 +274,8 @@ static const char *before_comment(const char *line, const char *end)
     return end;
 }
 
-/* Take characters as a page's source has them, and the blank that no line ends at, as they are typed; and the ends
- * of its marks as blanks. */
+/* Take characters as a page's source has them, and the blank that no line ends at, as they are typed; and the
+ * ends of its marks as blanks. */
 static void take_marks(char *text, size_t *size)
 {
     enum { LONGEST = 8 };

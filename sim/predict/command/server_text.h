@@ -100,8 +100,8 @@ struct stray_setting {
     } kind;
 };
 
-/* Devices: numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=2": of its own, as
- * Kubernetes gives them; "part": a slice of one. */
+/* Devices: numbers, names or variables, "0,GPU-abc,${B}"; "": not stated; "all"; "-": none; "=2": of its own,
+ * as Kubernetes gives them; "part": a slice of one. */
 typedef char device_list[400];
 
 /* What starts a server gives it so much of each (server_job.c); 0: not stated. GPUs are those of all nodes,
@@ -278,8 +278,8 @@ extern const char server_version_unsaid[];
 bool server_text_state_version(struct server_text *said, const struct server_program *program,
                                const char *text);
 
-/* Take the version that a line of a log states, or that of a package that it installs; or that of an image, which
- * is refused if it is one for other machines. */
+/* Take the version that a line of a log states, or that of a package that it installs; or that of an image,
+ * which is refused if it is one for other machines. */
 void server_text_read_version(struct server_text *said, const char *line);
 void server_text_read_image(struct server_text *said, const char *image);
 
@@ -295,8 +295,8 @@ bool server_job_directs(const char *line);
 void server_job_devices(const struct server_job *job, device_list out);
 bool device_at(const char *list, int place, device_list out);
 
-/* The line with numbers for commands that count GPUs, "$(nvidia-smi -L | wc -l)", where the text tells them; to be
- * freed. NULL: it has none. */
+/* The line with numbers for commands that count GPUs, "$(nvidia-smi -L | wc -l)", where the text tells them;
+ * to be freed. NULL: it has none. */
 char *server_job_counted(const struct server_text *said, const char *line);
 
 /* Does it start what is in its line more than once? */
@@ -305,23 +305,23 @@ bool server_job_is_several(const struct server_job *job);
 /* Refuse a server whose layers are split among more GPUs than a machine shows it, or that has more in all. */
 void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks, uint64_t stages);
 
-/* Keep what has GPUs: programs that a line of a script starts (returns whether there is one), the server of the
- * job, what a container's text says, whose job is another. */
+/* Keep what has GPUs: programs that a line of a script starts (returns whether there is one), the server of
+ * the job, what a container's text says, whose job is another. */
 bool gpu_users_find(struct server_text *said, const char *line);
 void gpu_users_server(struct server_text *said);
 struct gpu_user gpu_user_of_container(const struct server_text *said, struct server_job *job,
                                       const char *text);
 void gpu_users_keep(struct server_text *said, const struct gpu_user *user);
 
-/* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others. Returns
- * the first server; NULL: there is none. */
+/* Refuse a server whose GPUs, so many, others have, too, if that changes what it has; tell the others.
+ * Returns the first server; NULL: there is none. */
 const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus);
 
 /* ---- stray_settings.c ---- */
 
-/* Keep what looks like settings in a line that nothing reads, and variables that programs know and that were not
- * read in the line. Once all is read, each says what was read, or is read if it stands in a list, or is refused;
- * one in a sentence that advises it is told. */
+/* Keep what looks like settings in a line that nothing reads, and variables that programs know and that were
+ * not read in the line. Once all is read, each says what was read, or is read if it stands in a list, or is
+ * refused; one in a sentence that advises it is told. */
 void stray_settings_find(struct server_text *said, const char *line);
 void stray_variables_find(struct server_text *said, const char *line);
 void stray_settings_settle(struct server_text *said);
@@ -335,8 +335,8 @@ char *log_unwrapped(const struct server_text *said, char *text);
 /* Does the line begin as one of a log: with a level, a process, a date, or a program's mark? */
 bool log_line_begins(const struct server_text *said, const char *line);
 
-/* Find which of the programs' texts stand in this one, whose first line has the number; the first of a kind that
- * a line has (NULL: none); and take what the line says in them. */
+/* Find which of the programs' texts stand in this one, whose first line has the number; the first of a kind
+ * that a line has (NULL: none); and take what the line says in them. */
 void log_sayings_find(struct server_text *said, const char *text, int number);
 const char *log_saying(const struct server_text *said, enum saying_kind kind, const char *line);
 void log_sayings_read(struct server_text *said, const char *line);
@@ -345,8 +345,8 @@ void log_sayings_read(struct server_text *said, const char *line);
  * True, or among those that the server was told. */
 void log_settings_read(struct server_text *said, const char *line);
 
-/* What stands in the line behind what marks settings of a log; NULL: nothing does. Does a list of settings go on
- * behind the line, or (`maybe`) one that ends with a comma and no bracket? */
+/* What stands in the line behind what marks settings of a log; NULL: nothing does. Does a list of settings go
+ * on behind the line, or (`maybe`) one that ends with a comma and no bracket? */
 const char *log_settings_behind(const struct server_text *said, const char *line);
 bool log_settings_open(const struct server_text *said, const char *line, bool maybe);
 
@@ -357,8 +357,8 @@ void server_setting_copy(const char *at, char *out, size_t size);
 void server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said);
 
-/* Is an option with the value in a log not in use: is it off, or the default? Has an option no value of its own
- * on a command line? And what values are, for a message, by how they are read. */
+/* Is an option with the value in a log not in use: is it off, or the default? Has an option no value of its
+ * own on a command line? And what values are, for a message, by how they are read. */
 bool server_setting_is_usual(const struct server_option *option, const char *value);
 bool server_setting_is_switch(const struct server_option *option);
 extern const char *const server_setting_expected[];
@@ -378,8 +378,8 @@ bool manifest_read(struct server_text *said, const char *text, int before, bool 
 bool manifest_read_within(struct server_text *said, char *text, struct error *why);
 bool dockerfile_read(struct server_text *said, char *text, struct error *why);
 
-/* Add the objects of a document, or of a list in it, that have containers of their own; NULL: to none. A tree of
- * tsearch(), whose keys are "KIND/NAME", to be freed. */
+/* Add the objects of a document, or of a list in it, that have containers of their own; NULL: to none. A tree
+ * of tsearch(), whose keys are "KIND/NAME", to be freed. */
 void manifest_objects_add(const struct node *root, void **objects);
 
 /* Does one of them own this object, as a Deployment owns its ReplicaSet? Or did it end, so that its owner has
@@ -390,8 +390,8 @@ bool manifest_object_is_made(const struct node *object, void *const *objects);
 void manifest_settings_find(struct server_text *said, const struct node *node, int before);
 void manifest_container_settings_find(struct server_text *said, const struct node *map, int before);
 
-/* The text at a path; "": there is none. The first of the paths, which NULL ends, that is there, or NULL. Does a
- * key of the node (NULL: none), or below it, match? */
+/* The text at a path; "": there is none. The first of the paths, which NULL ends, that is there, or NULL.
+ * Does a key of the node (NULL: none), or below it, match? */
 const char *manifest_text(const struct node *map, const char *path);
 const struct node *manifest_first(const struct node *map, const char *const *paths);
 bool manifest_has_key(const struct node *node, const char *pattern);

@@ -239,7 +239,8 @@ static const struct server_option *variable_that_counts(const struct server_prog
 }
 
 /* NAME=value or NAME: value that is glued to something or in quotes, "setenv NAME 1", "name: NAME" of a
- * manifest, "NAME is set to 1". One that has no value is told, and so is one in a sentence that advises it. */
+ * manifest, "NAME is set to 1". One that has no value is told, and so is one in a sentence that advises it.
+ * */
 void stray_variables_find(struct server_text *said, const char *line)
 {
     static const char letters[] = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -259,26 +260,25 @@ void stray_variables_find(struct server_text *said, const char *line)
         if (within || used || said->taken[0] == '*' || strstr(said->taken, name) != NULL) {
             continue;
         }
+        after = at + strspn(at, "'\"`*])");
+        after += after[strspn(after, " \t")] == '=' ? strspn(after, " \t") : 0;
+        bool equals = *after == '=', named = equals || *after == ':';
+        after += named;
+        after += strspn(after, " \t\v`*(");
+        while (!named && text_matches(after, "@(is|was|set|to|of|as) *")) {
+            after += strcspn(after, " ") + 1;
+        }
         struct stray_setting found = {.line = said->line};
+        const char *value = found.value;
+        copy_value(after, &found);
+        if (!equals && !text_matches(value, "@([0-9/]*|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])")) {
+            found.value[0] = '\0';
+        }
         snprintf(found.name, sizeof found.name, "%.*s", (int)length, word);
         for (found.program = said->programs; found.program->file != NULL; found.program++) {
             found.option = variable_that_counts(found.program, found.name);
             if (found.option == NULL) {
                 continue;
-            }
-            after = at + strspn(at, "'\"`*])");
-            after += after[strspn(after, " \t")] == '=' ? strspn(after, " \t") : 0;
-            bool equals = *after == '=', named = equals || *after == ':';
-            after += named;
-            after += strspn(after, " \t\v`*(");
-            while (!named && text_matches(after, "@(is|was|set|to|of|as) *")) {
-                after += strcspn(after, " ") + 1;
-            }
-            copy_value(after, &found);
-            const char *value = found.value;
-            if (!equals && strchr("0123456789/", *value) == NULL &&
-                strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0) {
-                found.value[0] = '\0';
             }
             if (in.from == NULL && server_command_starts(said, line)) {
                 in.from = line; /* which is no other program's */
