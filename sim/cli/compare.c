@@ -159,9 +159,8 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     }
     struct comparison comparison = {store_open_shown(database, note, why), &measured, 0};
     database_print_note(note);
-    char *text = comparison.store != NULL ? plot_statement_text(&served, why) : NULL;
-    bool ok = text != NULL && store_query(comparison.store, text, print_run, &comparison, why);
-    free(text);
+    bool ok = comparison.store != NULL &&
+              plot_query(&served, comparison.store, print_run, &comparison, why);
     store_close(comparison.store);
     if (ok && comparison.runs == 0) {
         error_set(why, database, 0, "holds no run of a server with times");

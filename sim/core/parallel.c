@@ -41,7 +41,7 @@ void cores_destroy(struct cores *cores)
 /* For a thread that helps others, and takes a core for each item: wait for a free core that no
  * cores_take() waits for, and take it. Otherwise helpers would take again at once what they give
  * back, and a run could wait for all of another's work. Returns false if *ended holds first.
- * Whoever sets *ended calls cores_wake() afterwards. */
+ * Whoever sets *ended calls cores_give() afterwards. */
 static bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
 {
     if (cores == NULL) {
@@ -93,15 +93,6 @@ void cores_give(struct cores *cores)
         cores->free++;
         pthread_cond_broadcast(
             &cores->given); /* not only a thread that has to let another go first */
-        pthread_mutex_unlock(&cores->lock);
-    }
-}
-
-static void cores_wake(struct cores *cores)
-{
-    if (cores != NULL) {
-        pthread_mutex_lock(&cores->lock);
-        pthread_cond_broadcast(&cores->given);
         pthread_mutex_unlock(&cores->lock);
     }
 }
@@ -220,7 +211,6 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
     while (parallel_work_once(&workers[0])) { /* the caller's thread holds its core throughout */
     }
     atomic_store(&loop.ended, true);
-    cores_wake(cores);
     cores_give(cores); /* while it waits for the others' last items */
     threads_join(&others);
     cores_take(cores);

@@ -73,30 +73,23 @@ uint32_t text_character(const char **at)
     return good ? character : 0xfffd;
 }
 
-/* Bytes before the first comma that separates. */
-static size_t item_length(const char *list)
-{
-    size_t length = 0;
-    int depth = 0;
-    char quote = '\0';
-    for (; list[length] != '\0' && (list[length] != ',' || depth > 0 || quote != '\0'); length++) {
-        char at = list[length];
-        if (quote != '\0' || at == '"' || at == '\'') {
-            quote = quote == '\0' ? at : at == quote ? '\0' : quote;
-        } else {
-            depth += (at == '[' || at == '{') - (at == ']' || at == '}');
-        }
-    }
-    return length;
-}
-
 bool text_item(const char **rest, const char **item, size_t *length)
 {
     const char *list = *rest;
     if (list == NULL) {
         return false;
     }
-    size_t bytes = item_length(list);
+    size_t bytes = 0; /* before the first comma that separates */
+    int depth = 0;
+    char quote = '\0';
+    for (; list[bytes] != '\0' && (list[bytes] != ',' || depth > 0 || quote != '\0'); bytes++) {
+        char at = list[bytes];
+        if (quote != '\0' || at == '"' || at == '\'') {
+            quote = quote == '\0' ? at : at == quote ? '\0' : quote;
+        } else {
+            depth += (at == '[' || at == '{') - (at == ']' || at == '}');
+        }
+    }
     *rest = list[bytes] == ',' ? list + bytes + 1 : NULL;
     *item = list + strspn(list, " ");
     bytes -= *item < list + bytes ? (size_t)(*item - list) : bytes;

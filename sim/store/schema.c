@@ -183,11 +183,6 @@ const struct schema_table *schema_find(const char *name)
     return table->name != NULL ? table : NULL;
 }
 
-const struct schema_table *schema_draws(void)
-{
-    return schema_find("replications");
-}
-
 const char *schema_column(const struct schema_table *table, size_t index, const char **type)
 {
     const struct column *column = NULL;

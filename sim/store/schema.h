@@ -52,9 +52,6 @@ extern const struct schema_table schema_tables[]; /* ends with name NULL */
 /* The table of this name, in any case; NULL: it is not one of spillway's. */
 const struct schema_table *schema_find(const char *name);
 
-/* The one of replications. */
-const struct schema_table *schema_draws(void);
-
 /* The name of column `index`, and its type; NULL after the last. */
 const char *schema_column(const struct schema_table *table, size_t index, const char **type);
 

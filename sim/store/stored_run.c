@@ -124,7 +124,7 @@ static bool put_result_rows(struct store *store, const struct schema_table *tabl
                             const struct result *result, struct error *why)
 {
     struct result_rows rows = {table, result, (const char *)result + table->rows};
-    bool again = table == schema_tables || table == schema_draws();
+    bool again = table == schema_tables || table == schema_find("replications");
     char *put = schema_sql(
         table,
         again ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)" : "INSERT INTO %t(%c) VALUES (%v)", why);
@@ -148,7 +148,7 @@ bool store_put(struct store *store, const struct result *result, struct error *w
                 put_result_rows(store, schema_tables, result, why);
     bool added = good && sqlite3_changes(store->database) > 0;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        bool put = table->size > 0 && (added || table == schema_draws()) &&
+        bool put = table->size > 0 && (added || table == schema_find("replications")) &&
                    (table->walk != NULL || !store->spares_detail);
         good = !put || put_result_rows(store, table, result, why);
     }

@@ -91,12 +91,9 @@ bool picture_read(struct store *store, const struct picture_kind *kind, const ch
     const struct plot_statement statement = {
         .begin = kind->begin, .end = kind->name, .only = only, .only_count = only_count};
     *out = (struct picture){.kind = kind, .rows = open_memory("rows", why)};
-    char *text = out->rows != NULL && plot_only_check(&statement, store, why)
-                     ? plot_statement_text(&statement, why)
-                     : NULL;
-    bool ok = text != NULL && store_query(store, text, write_row, out, why) &&
+    bool ok = out->rows != NULL && plot_only_check(&statement, store, why) &&
+              plot_query(&statement, store, write_row, out, why) &&
               output_flush(out->rows, "rows of a picture", why);
-    free(text);
     if (!ok) {
         picture_release(out);
     }

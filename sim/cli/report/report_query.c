@@ -45,9 +45,8 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
-/* All files, one behind the other. If `end` is not NULL, it replaces the last file. */
-static bool append_files(const struct plot_statement *statement, const char *end, FILE *out,
-                         struct error *why)
+/* All files, one behind the other. */
+static bool append_files(const struct plot_statement *statement, FILE *out, struct error *why)
 {
     /* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT. */
     fputs("only(key, value) AS (SELECT '', '' WHERE 0", out);
@@ -78,8 +77,8 @@ static bool append_files(const struct plot_statement *statement, const char *end
             return false;
         }
     }
-    return end != NULL ? fputs(end, out) >= 0
-                       : plot_copy_file("plots", statement->end, "sql", out, why);
+    return statement->select != NULL ? fputs(statement->select, out) >= 0
+                                     : plot_copy_file("plots", statement->end, "sql", out, why);
 }
 
 /* Make each table of the WITH a table of the connection, under its name and a hash of all text up to
@@ -116,24 +115,21 @@ static void append_tables(const char *text, FILE *out)
     fprintf(out, "PRAGMA query_only = 1;\n%s", text);
 }
 
-/* The text with this SELECT in place of the last file, if it is not NULL. */
-static char *plot_statement_ending(const struct plot_statement *statement, const char *end,
-                                   struct error *why)
+bool plot_query(const struct plot_statement *statement, struct store *store, store_row row,
+                void *context, struct error *why)
 {
     struct text_file file;
-    bool good = text_open(&file, why) && append_files(statement, end, file.out, why);
+    bool good = text_open(&file, why) && append_files(statement, file.out, why);
     char *files = text_close(&file, good, why);
     good = files != NULL && text_open(&file, why);
     if (good) {
         append_tables(files, file.out);
     }
     free(files);
-    return good ? text_close(&file, true, why) : NULL;
-}
-
-char *plot_statement_text(const struct plot_statement *statement, struct error *why)
-{
-    return plot_statement_ending(statement, NULL, why);
+    char *text = good ? text_close(&file, true, why) : NULL;
+    good = text != NULL && store_query(store, text, row, context, why);
+    free(text);
+    return good;
 }
 
 /* What nothing has, and the values of its key. */
@@ -166,13 +162,9 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
             return error_expect(why, "KEY=VALUE");
         }
     }
-    if (statement->only_count == 0) {
-        return true;
-    }
-    char *text = plot_statement_ending(statement, unmatched, why);
-    bool good = text != NULL && store_query(store, text, refuse_item, NULL, why);
-    free(text);
-    return good;
+    struct plot_statement check = *statement;
+    check.select = unmatched;
+    return statement->only_count == 0 || plot_query(&check, store, refuse_item, NULL, why);
 }
 
 /* ---- reading the result of a report's query ---- */
@@ -221,9 +213,7 @@ bool report_table_read(struct store *store, const char *begin, const char *name,
     snprintf(end, sizeof end, "report/%s", name);
     const struct plot_statement statement = {.begin = begin, .end = end};
     *out = (struct report_table){json_object(), json_array(), pivot};
-    char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL && store_query(store, text, report_table_read_row, out, why);
-    free(text);
+    bool ok = plot_query(&statement, store, report_table_read_row, out, why);
     if (!ok) {
         report_table_release(out);
     }

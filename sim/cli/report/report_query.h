@@ -24,6 +24,7 @@ struct plot_statement {
      * has to list the columns of results. */
     const char *begin;
     const char *end;         /* the last file */
+    const char *select;      /* in its place; NULL: none */
     const char *const *only; /* [only_count] */
     uint32_t only_count;
 };
@@ -34,8 +35,9 @@ char *plot_file(const char *folder, const char *name, const char *kind, size_t *
 bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE *out,
                     struct error *why);
 
-/* Returns the text, which the caller frees; NULL on failure. */
-char *plot_statement_text(const struct plot_statement *statement, struct error *why);
+/* Run it on `store`, and hand each row of the last SELECT to `row`. */
+bool plot_query(const struct plot_statement *statement, struct store *store, store_row row,
+                void *context, struct error *why);
 
 /* Refuse a text that is not KEY=VALUE, and a key or a value that nothing in the database has. */
 bool plot_only_check(const struct plot_statement *statement, struct store *store,

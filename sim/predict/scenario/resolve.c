@@ -283,19 +283,14 @@ static bool read_required_text(const struct scenario *scenario, const char *key,
 
 static bool resolve_read_dtype(const struct node *map, const char *key, int *out, struct error *why)
 {
+    const struct node *node = node_stated(map, key);
     const char *name = NULL;
     enum dtype dtype;
-    if (!node_text(map, key, &name, why)) {
+    if (!node_text(map, key, &name, why) ||
+        (name != NULL && !dtype_find(name, node->file, node->line, &dtype, why))) {
         return false;
     }
-    if (name == NULL) {
-        return true;
-    }
-    const struct node *node = node_get(map, key);
-    if (!dtype_find(name, node->file, node->line, &dtype, why)) {
-        return false;
-    }
-    *out = (int)dtype;
+    *out = name != NULL ? (int)dtype : *out;
     return true;
 }
 

@@ -379,23 +379,6 @@ static bool lay_override(struct node *root, const char *override, struct error *
            prepare(root, why);
 }
 
-/* They are gathered first and then laid one by one, because an override may also replace a map. */
-static bool scenario_set_overrides(struct node *root, const char *const *overrides, uint32_t count,
-                                   struct error *why)
-{
-    struct node *layer = node_map("--set", why);
-    bool good = layer != NULL;
-    for (uint32_t i = 0; good && i < count; i++) {
-        good = lay_override(layer, overrides[i], why);
-    }
-    good = good && settle_sweep(layer, layer, why) && settle_sweep(root, layer, why);
-    for (uint32_t i = 0; good && i < count; i++) {
-        good = lay_override(root, overrides[i], why);
-    }
-    node_destroy(layer);
-    return good;
-}
-
 /* ---- a scenario ---- */
 
 #define MOST_POINTS 1000000u
@@ -442,7 +425,17 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
     for (uint32_t i = 0; good && i < file_count; i++) {
         good = scenario_set_file(out->root, files[i], why);
     }
-    good = good && scenario_set_overrides(out->root, overrides, override_count, why);
+    /* Overrides are gathered first and then laid one by one, because one of them may also replace a map. */
+    struct node *layer = node_map("--set", why);
+    good = good && layer != NULL;
+    for (uint32_t i = 0; good && i < override_count; i++) {
+        good = lay_override(layer, overrides[i], why);
+    }
+    good = good && settle_sweep(layer, layer, why) && settle_sweep(out->root, layer, why);
+    for (uint32_t i = 0; good && i < override_count; i++) {
+        good = lay_override(out->root, overrides[i], why);
+    }
+    node_destroy(layer);
     if (good) {
         const struct node *sweep = node_stated(out->root, "sweep");
         out->sweep = sweep != NULL ? node_copy(sweep, why) : NULL;

@@ -13,16 +13,11 @@
 #include "predict/answer.h"
 #include "predict/scenario/resolve.h"
 
-static double quantile_of(uint64_t seed, uint32_t replication, const char *name)
+double replication_quantile(uint64_t seed, uint32_t replication, const char *name)
 {
     const uint64_t key[] = {seed, replication};
     uint64_t bits = XXH64(name, strlen(name), XXH64(key, sizeof key, 0));
     return ((double)(bits >> 11) + 0.5) * 0x1p-53;
-}
-
-double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id)
-{
-    return quantile_of(seed, replication, curve_kinds[id].name);
 }
 
 /* Capacities are not drawn: they decide what fits, and that is planned. */
@@ -49,7 +44,7 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
 {
     double shares[CURVE_COUNT];
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
-        double quantile = replication_quantile(setup->seed, replication, id);
+        double quantile = replication_quantile(setup->seed, replication, curve_kinds[id].name);
         shares[id] =
             replication_is_drawn(id) ? spread_share(&setup->profile.curves[id], id, quantile) : 1;
     }
@@ -126,7 +121,7 @@ static bool time_replayed(const struct replication_course *course, const struct 
 static bool time_drawn(const struct replication_course *course, uint32_t number,
                        const struct profile *machine, double values[DRAWN_MOST], struct error *why)
 {
-    double quantile = quantile_of(course->point->setup.seed, number, "trace");
+    double quantile = replication_quantile(course->point->setup.seed, number, "trace");
     uint32_t family = (uint32_t)(quantile * point_views(course->point));
     struct point view;
     const struct result *planned = answer_planned(course->answer, family);

@@ -23,8 +23,8 @@
 
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 
-/* The quantile, in (0, 1), at which a figure is drawn. */
-double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id);
+/* The quantile, in (0, 1), at which a figure of this name is drawn, or "trace". */
+double replication_quantile(uint64_t seed, uint32_t replication, const char *name);
 
 /* Hash the ranges that are drawn from, as 16 hex digits. With a run's hash it names a set of draws. */
 void replication_ranges(const struct setup *setup, char ranges[17]);

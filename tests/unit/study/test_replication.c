@@ -73,11 +73,11 @@ static void quantiles_are_uniform_over_draws_and_seeds(void **state)
     static double draws[DRAWS];
     for (uint64_t seed = 1; seed <= 3; seed++) {
         for (uint32_t r = 0; r < DRAWS; r++) {
-            draws[r] = replication_quantile(seed, r, CURVE_LINK_IN);
+            draws[r] = replication_quantile(seed, r, curve_kinds[CURVE_LINK_IN].name);
         }
         assert_uniform(draws, "over draws", seed);
         for (uint32_t s = 0; s < DRAWS; s++) {
-            draws[s] = replication_quantile(seed * DRAWS + s, 0, CURVE_HOST_SYNC);
+            draws[s] = replication_quantile(seed * DRAWS + s, 0, curve_kinds[CURVE_HOST_SYNC].name);
         }
         assert_uniform(draws, "over seeds", seed);
     }
@@ -89,9 +89,9 @@ static void figures_are_drawn_independently(void **state)
     (void)state;
     static double a[DRAWS], b[DRAWS], next[DRAWS];
     for (uint32_t r = 0; r < DRAWS; r++) {
-        a[r] = replication_quantile(1, r, CURVE_LINK_IN);
-        b[r] = replication_quantile(1, r, CURVE_LINK_OUT);
-        next[r] = replication_quantile(2, r, CURVE_LINK_IN);
+        a[r] = replication_quantile(1, r, curve_kinds[CURVE_LINK_IN].name);
+        b[r] = replication_quantile(1, r, curve_kinds[CURVE_LINK_OUT].name);
+        next[r] = replication_quantile(2, r, curve_kinds[CURVE_LINK_IN].name);
     }
     assert_near(gsl_stats_correlation(a, 1, b, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));
     assert_near(gsl_stats_correlation(a, 1, next, 1, DRAWS), 0, 3.3 / sqrt(DRAWS));
@@ -158,7 +158,8 @@ static void a_step_follows_what_is_drawn(void **state)
     struct result result = replicate(&point, COUNT_OF_DRAWS, 1);
     double least = INFINITY, most = 0, own = result_number(&result, COLUMN(step_us));
     for (uint32_t i = 0; i < COUNT_OF_DRAWS; i++) {
-        double quantile = replication_quantile(point.setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
+        double quantile =
+            replication_quantile(point.setup.seed, i, curve_kinds[CURVE_GPU_HBM_BANDWIDTH].name);
         double step = result.draws.values[i][COLUMN(step_us)->drawn - 1];
         assert_near(step / own, exp2(1 - 2 * quantile), 0.03);
         least = fmin(least, step);
