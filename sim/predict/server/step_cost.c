@@ -256,11 +256,12 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->launch_ns =
         engine_step_launch_ns(setup, TRUST_UNSEEN); /* add_overhead() counts it as assumed */
     /* The engine's kernel takes the decodes of a step in the call of its prompts only over KV of 16 bits that
-     * stays whole in HBM: systems that select or offload, MLA and KV of fewer bits have kernels of their own. */
+     * stays whole in HBM: systems that select or offload, MLA, KV of fewer bits and sinks, which FlashAttention 2
+     * does not know (vllm-project/vllm#40153), have kernels of their own. */
     cost->one_call = point->engine.path.one_call &&
                      profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) && !fetches &&
                      !mechanisms_select(setup->mechanisms) && setup->model.kv == DTYPE_BF16 &&
-                     setup->model.kv_lora == 0;
+                     setup->model.kv_lora == 0 && !setup->model.attention_sinks;
     cost->rows = array_zeroed(cost->passes, sizeof *cost->rows, why);
     cost->first = array_zeroed(setup->model.layer_count, sizeof *cost->first, why);
     cost->kernels = array_zeroed(2 * (size_t)setup->model.layer_count, sizeof *cost->kernels, why);
