@@ -30,9 +30,7 @@ struct waits {
     int64_t ns[WAITS];
 };
 
-/* "queue", ... and the names of parts. */
-const char *wait_name(int wait);
-
+const char *wait_name(int wait); /* "queue", ... and the names of parts */
 void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
 
 /* Charge a step of `ns` from waits->until_ns: `others_ns` for others' prompts, `stall_ns` for stalls. */
@@ -46,8 +44,7 @@ void waits_add(struct waits *waits, const struct waits *other, int sign);
  * that a quantile is within 1 % of itself; the mean is exact. */
 enum { GAPS_PARTS = 64, GAPS_BINS = 58 * GAPS_PARTS };
 
-/* All 0 at first. */
-struct gaps {
+struct gaps { /* all 0 at first */
     uint64_t count;
     double sum_ns;
     uint64_t bins[GAPS_BINS];

@@ -25,11 +25,9 @@ struct copies {
 
 void copies_release(struct copies *copies);
 
-/* Queue a copy. Returns its number; 0 when memory is out. */
+/* Queue a copy. Returns its number; 0 when memory is out. And the number of the last one queued, done or not. */
 uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
                     struct error *why);
-
-/* The number of the last copy queued, done or not. */
 uint64_t copies_last(const struct copies *copies);
 
 /* Time in ns until copy `number` is done, at `rate` bytes a second; 0 if it is done. */
@@ -147,12 +145,8 @@ void server_start_loaded(struct server *server, bool idle);
 
 /* When an idle server sees the next load that has ended; INT64_MAX if there is none. */
 int64_t server_sees_loaded(const struct server *server);
-
-/* Are copies over this flow pending? */
 bool server_copies_pend(const struct copies *copies);
-
-/* End all saves: the last step is over. */
-void server_end_copies(struct server *server);
+void server_end_copies(struct server *server); /* all saves: the last step is over */
 
 /* ---- schedule.c ------------------------------------------------------------------------------- */
 
@@ -163,10 +157,8 @@ static inline uint64_t sequence_cruised(const struct server *server,
     return sequence->cruises ? server->cruise.steps - sequence->since : 0;
 }
 
-/* End a sequence's cruise, if it is in one. */
+/* End a sequence's cruise, if it is in one. Tokens of the prompt, and those generated so far. */
 void sequence_settle(struct server *server, struct sequence *sequence);
-
-/* Tokens of the prompt, and those generated so far. */
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence);
 
 /* The next request that was sent, if there is one and none before it, enters the API process. */
@@ -175,10 +167,8 @@ void schedule_notice(struct server *server);
 /* When the engine has the next request that was sent; INT64_MAX if there is none. */
 int64_t schedule_next_arrival(const struct server *server);
 
-/* Put the requests that the engine has at `until_ns` into the queue. */
+/* Put the requests that the engine has at `until_ns` into the queue; and how many are in it, preempted ones too. */
 void schedule_arrive(struct server *server, int64_t until_ns);
-
-/* Requests in the queue, preempted ones too. */
 uint32_t schedule_waiting(const struct server *server);
 
 /* Give the next step its tokens: sets the chunk of each running sequence, and admits others. */

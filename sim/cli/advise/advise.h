@@ -17,11 +17,8 @@ enum { ADVISE_WORDS = 256, ADVISE_SENTENCE = 4096 };
 /* Append to a sentence. */
 #define advise_say(text, ...) text_append(text, ADVISE_SENTENCE, __VA_ARGS__)
 
-/* What one machine holds, and how. */
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why);
-
-/* How many GPUs of which machine hold a rate. */
 bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why);
 
@@ -44,8 +41,8 @@ struct advise_answer {
     void (*print_rest)(const void *context, bool wide, FILE *out); /* what the rows leave out */
 };
 
-/* Print the verdict and the rows: as JSON if that is asked for, else with what explains the answer and what
- * the figures rest on; then write the page and the files that options ask for. */
+/* Print the verdict and the rows: as JSON, or with what explains the answer and what the figures rest on; then
+ * write the page and the files that options ask for. */
 bool advise_write(const struct arguments *arguments, const struct study *study,
                   const struct advise_answer *answer, struct error *why);
 void advise_answer_release(struct advise_answer *answer);
@@ -71,10 +68,9 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
 /* Fill `start`, the command that starts the advised servers or why there is none, and `answer`. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
-/* Fill the draws of what the next higher rate, or fewer servers, miss; NULL: they were not asked in any. */
+/* Fill the draws of what the next higher rate, or fewer servers, miss; NULL: they were not asked in any. And
+ * `sure`: the error of a run, and what its time rests on where that is unknown. */
 void verdict_put_draws(struct frame *verdict, const struct capacity_draws *draws);
-
-/* Fill `sure`: the error of a run, and what its time rests on where that is unknown. */
 void verdict_put_sure(struct frame *verdict, const struct result *result);
 
 /* ---- words (advise_words.c) ---- */
@@ -91,13 +87,10 @@ const char *advise_limits(const struct targets *targets, const struct result *re
 /* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
 const char *advise_title(const struct column *column);
 
-/* "128K", "4000". Returns `text`. */
+/* "128K", "4000"; "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Both return `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
-
-/* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
 const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS]);
 
-/* Fill the cells of a row's scenario and of its run (NULL: none). */
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why);
 
@@ -114,7 +107,6 @@ struct advise_ratio {
 };
 struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form);
-
 /* The same of the answer's tokens a second, where there is an answer. */
 struct advise_ratio advise_gain(const struct advice *advice, const struct search *search,
                                 const struct advice_form *form);

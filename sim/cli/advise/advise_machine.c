@@ -77,9 +77,14 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
                       struct frame *rows)
 {
     static const char *const names[ADVICE_CHANGES] = {
-        [ADVICE_FP8_KV] = "fp8 KV",           [ADVICE_MORE_GPUS] = "more GPUs",
-        [ADVICE_SHORTER] = "shorter context", [ADVICE_DRAFTS] = "drafts",
-        [ADVICE_FP8_WEIGHTS] = "fp8 weights", [ADVICE_USABLE] = "more of HBM",
+        [ADVICE_FP8_KV] = "fp8 KV",
+        [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context",
+        [ADVICE_DRAFTS] = "drafts",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+        [ADVICE_USABLE] = "more of HBM",
+        [ADVICE_MORE_SERVERS] = "more servers",
+        [ADVICE_INT4_WEIGHTS] = "int4 weights",
     };
     char what[ADVISE_WORDS];
     frame_text(rows, DATA_kind, trial->change == ADVICE_NO_CHANGE ? "form" : "change");

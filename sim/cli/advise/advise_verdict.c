@@ -443,7 +443,8 @@ static void say_gain(const struct advice *advice, const struct advice_trial *tri
         advise_say(text, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
                    number_shown(UNIT_ROUGH, ratio.high).text);
     }
-    advise_say(text, " times");
+    bool unknown = trial->change == ADVICE_DRAFTS && isnan(ratio.low);
+    advise_say(text, unknown ? " times, with an unknown error" : " times");
     if (gpus > 1) {
         advise_say(text, ", %s times a GPU", number_shown(UNIT_ROUGH, ratio.times / gpus).text);
     }
@@ -476,7 +477,8 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
     }
     for (uint32_t i = 0; i < advice->trial_count; i++) {
         const struct advice_trial *trial = &advice->trials[i];
-        bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
+        bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS ||
+                      trial->change == ADVICE_INT4_WEIGHTS;
         if (trial->change == ADVICE_NO_CHANGE ||
             (any && advice_result(advice_trial_search(trial)) == NULL) ||
             (any && plain &&

@@ -118,6 +118,13 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
     case ADVICE_MORE_GPUS:
         snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
         break;
+    case ADVICE_MORE_SERVERS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more, %u servers", gpus, text_plural(gpus),
+                 trial->form.servers);
+        break;
+    case ADVICE_INT4_WEIGHTS:
+        text_copy(text, ADVISE_WORDS, node_get(root, "model")->text);
+        break;
     case ADVICE_SHORTER:
         snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
         break;

@@ -67,12 +67,9 @@ const char *report_table_text(const struct report_table *table, size_t row, cons
 void report_table_write(const struct report_table *table, const char *caption, size_t most,
                         FILE *out);
 
-/* Writing HTML: text from a database is escaped, so it can only be text. */
-
-/* Write a text, escaped for use between tags and between double quotes; control characters become blanks. */
+/* Write a text, escaped for use between tags and between double quotes; control characters become blanks. And
+ * like printf with `format`, whose only conversion is %s, a text escaped so. */
 void html_text(const char *text, FILE *out);
-
-/* Like printf with `format`, whose only conversion is %s, a text escaped as above. */
 void html_print(FILE *out, const char *format, ...);
 
 /* The rows of the pictures of a database's contents. */
@@ -108,5 +105,4 @@ struct report_answer {
     const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
 };
 
-/* Write the page to `path`. */
 bool report_answer(const struct report_answer *answer, const char *path, struct error *why);

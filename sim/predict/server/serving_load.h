@@ -10,7 +10,6 @@
 /* Write the rate at which requests came, and whether the queue grows. The result has its times already. */
 bool serving_write_load(const struct point *point, const struct requests *requests,
                         const struct served *all, struct result *result, struct error *why);
-
 /* The same of a stream, whose requests count in a window: `counted` of them. With its figures' intervals. */
 void serving_write_steady(const struct requests *requests, const struct served *all,
                           const struct serving_window *window, uint64_t counted,
@@ -51,12 +50,9 @@ static inline bool serving_grows(const struct result *result)
  * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or
  * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
-
-/* The same, by the medians. */
 bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns);
 
-/* The load whose error bands a result has. */
-enum band_load serving_band_load(const struct result *result);
+enum band_load serving_band_load(const struct result *result); /* whose error bands it has */
 
 /* Are the run's sessions too few for the rate that was asked for, and served? Then growth is unknown. */
 bool serving_sessions_lack(const struct result *result);

@@ -37,8 +37,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
  * what its engine takes of its part of the machine's. `ratio`: its engine's to the pool, if it decides; else 0. */
 uint64_t serving_host_room(const struct point *point, uint64_t tokens, double *ratio);
 
-/* Bytes of KV of one token, on all GPUs together. */
-uint64_t serving_token_bytes(const struct setup *setup);
+uint64_t serving_token_bytes(const struct setup *setup); /* of KV, on all GPUs together */
 
 /* The tiers of a server's prefix cache on a machine: which there are, how much each holds, and the
  * ways that copies take.

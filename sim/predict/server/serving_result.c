@@ -50,6 +50,27 @@ static void note_unheard(const struct point *point, struct result *result)
     }
 }
 
+/* Each client takes a session, of which a list has only so many; clients whose requests are equally long, and
+ * began together, end and send the next ones together. */
+static void note_clients(const struct point *point, const struct requests *requests,
+                         struct result *result)
+{
+    uint64_t clients = point->workload.clients, sessions = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        sessions += requests->all[i].turn == 0;
+    }
+    if (!point->workload.timed || serving_is_stream(point)) {
+        return;
+    }
+    if (clients > sessions) {
+        result_note(result,
+                    note_make(NOTE_clients_idle, note_whole(sessions), note_whole(clients)));
+    }
+    if (clients > 1 && point->requests->drawn.even) {
+        result_note(result, note_make(NOTE_lock_step, note_whole(clients)));
+    }
+}
+
 /* Without hashes nobody knows which prompts begin alike. */
 static void note_unknown(const struct point *point, const struct requests *requests,
                          struct result *result)
@@ -71,7 +92,6 @@ static void note_unknown(const struct point *point, const struct requests *reque
 static void note_requests(const struct point *point, const struct requests *requests,
                           struct result *result)
 {
-    const struct workload *workload = &point->workload;
     const struct model *model = &point->setup.model;
     note_unknown(point, requests, result);
     if (requests->skipped > 0) {
@@ -95,11 +115,7 @@ static void note_requests(const struct point *point, const struct requests *requ
         result_note(result, note_make(NOTE_trained_context, note_text(model->name),
                                       note_whole(model->trained_context)));
     }
-    /* Clients whose requests are equally long, and began together, end and send the next ones together. */
-    if (workload->clients > 1 && workload->timed && !serving_is_stream(point) &&
-        point->requests->drawn.even) {
-        result_note(result, note_make(NOTE_lock_step, note_whole(workload->clients)));
-    }
+    note_clients(point, requests, result);
     note_unheard(point, result);
 }
 

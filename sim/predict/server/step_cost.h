@@ -32,8 +32,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
                                    const struct run_context *context, struct error *why);
 void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 
-/* The clock of a server. */
-struct step_clock step_cost_clock(struct step_cost *cost);
+struct step_clock step_cost_clock(struct step_cost *cost); /* The clock of a server */
 
 /* What steps so far rest on, including the link if prefixes were `loaded` over it. */
 struct step_about {

@@ -37,7 +37,6 @@ static inline uint64_t tier_load(uint64_t number, uint32_t tier)
 
 struct prefix_tiers;
 
-/* A tier below the GPU. */
 struct prefix_lower {
     struct prefix_tiers *tiers; /* all of them */
     uint32_t number;            /* its own */
@@ -88,10 +87,9 @@ void prefix_tiers_release(struct prefix_tiers *tiers); /* a zeroed struct is fin
 /* Pending copies that refer to blocks of a tier: those of all caches, if it is shared. */
 uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier);
 
-/* The nearest tier below the GPU that has the piece, and to which its copy has arrived; 0: none. */
+/* The nearest tier below the GPU that has the piece, and to which its copy has arrived, 0: none; and the same
+ * when a request has just found it. */
 uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id);
-
-/* The same when a request has just found the piece. */
 uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
 
 /* Touch blocks that this lower tier has, or offer it those that it lacks and enough requests held. */
@@ -112,11 +110,9 @@ void prefix_tiers_pass(struct prefix_tiers *tiers, struct piece_span span);
 void prefix_tiers_end(struct prefix_tiers *tiers, struct piece_span span, bool saves,
                       uint64_t before);
 
-/* prefix_saved() and prefix_loaded() */
+/* prefix_saved(), prefix_loaded(), and one more request that held the full piece. */
 void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
 void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
-
-/* Count one more request that held the full piece. */
 void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
 
 /* Make taken blocks known as the part of a piece by which it grows, as prefix_tiers_name() and a join of what is

@@ -1,5 +1,6 @@
 #include "study/advise/advice.h"
 
+#include "core/named.h"
 #include "core/node.h"
 #include "decode/draft/drafts.h"
 #include "model/sharding.h"
@@ -80,6 +81,17 @@ bool advice_is_unshared(const struct scenario *scenario)
            !synthetic_says(workload->text, "prefix") && !synthetic_says(workload->text, "turns");
 }
 
+bool advice_int4_variant(const struct scenario *scenario, char *variant, char *id)
+{
+    const struct node *model = node_get(scenario->root, "model");
+    char name[NAMED_SIZE], canonical[NAMED_SIZE];
+    return model != NULL && model->kind == NODE_SCALAR &&
+           named_canonical(&named_model, model->text, canonical) &&
+           snprintf(name, sizeof name, "%.200s-awq", canonical) > 0 &&
+           named_canonical(&named_model, name, variant) &&
+           named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical, id);
+}
+
 enum routing advice_routing(const struct scenario *scenario)
 {
     struct point point;
@@ -112,7 +124,7 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
 {
     const struct advice_form *form = &asked->form;
     bool formed = options->gpus > 0;
-    bool several = formed && scenario_serves(scenario) && form->servers > 1;
+    bool several = scenario_serves(scenario) && form->servers > 1;
     return scenario_copy(scenario, out, why) &&
            (!formed ||
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
@@ -326,6 +338,7 @@ struct before {
     uint32_t tensor_parallel, most_gpus; /* of a server */
     double usable;                       /* share of the GPU's memory */
     char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
+    char int4[NAMED_SIZE]; /* the model's checkpoint in 4 bits; "": none is known */
 };
 
 static bool read_before(const struct advice *advice, struct before *out, struct error *why)
@@ -354,13 +367,16 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
         !draft_lengths_usual(setup->model.name, out->drafts, sizeof out->drafts)) {
         out->drafts[0] = '\0';
     }
+    char id[NAMED_SIZE];
+    out->int4[0] = advice_int4_variant(&plain->scenario, out->int4, id) ? out->int4[0] : '\0';
     point_release(&point);
     return true;
 }
 
-/* Apply a change `times` times: its key, its value and the form. Returns false if there is no room for it. */
+/* Apply a change `times` times: its key (NULL: none), its value and the form. Returns false if there is no room
+ * for it. */
 static bool choose_value(enum advice_change change, const struct before *before, uint32_t times,
-                         const char **key, char value[96], struct advice_form *form)
+                         const char **key, char value[NAMED_SIZE], struct advice_form *form)
 {
     uint64_t context = before->context >> times, gpus = 1;
     /* One that fits is looked for where none does. */
@@ -374,25 +390,33 @@ static bool choose_value(enum advice_change change, const struct before *before,
     case ADVICE_FP8_KV:
     case ADVICE_FP8_WEIGHTS:
         *key = change == ADVICE_FP8_KV ? "dtype.kv" : "dtype.weights";
-        snprintf(value, 96, "fp8");
+        snprintf(value, NAMED_SIZE, "fp8");
         return times == 1 && (change == ADVICE_FP8_KV ? before->kv : before->weights) == DTYPE_BF16;
     case ADVICE_MORE_GPUS:
         *key = "tensor_parallel";
         form->gpus = (uint32_t)gpus;
         form->servers = servers;
-        snprintf(value, 96, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
+        snprintf(value, NAMED_SIZE, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
         return gpus <= before->most_gpus && before->tensor_parallel * gpus % before->form.gpus == 0;
+    case ADVICE_MORE_SERVERS:
+        *key = NULL;
+        form->servers = (uint32_t)(servers * gpus / before->form.gpus);
+        return times == 1 && servers * gpus % before->form.gpus == 0;
     case ADVICE_SHORTER:
         *key = "context";
-        snprintf(value, 96, "%" PRIu64, context);
+        snprintf(value, NAMED_SIZE, "%" PRIu64, context);
         return context >= LEAST_CONTEXT;
     case ADVICE_USABLE:
         *key = "hbm_usable";
-        snprintf(value, 96, "%d%%", MOST_USABLE);
+        snprintf(value, NAMED_SIZE, "%d%%", MOST_USABLE);
         return times == 1 && before->usable < MOST_USABLE / 100.0;
+    case ADVICE_INT4_WEIGHTS:
+        *key = "model";
+        snprintf(value, NAMED_SIZE, "%s", before->int4);
+        return times == 1 && before->int4[0] != '\0';
     default: /* ADVICE_DRAFTS */
         *key = "drafts";
-        snprintf(value, 96, "%s", before->drafts);
+        snprintf(value, NAMED_SIZE, "%s", before->drafts);
         return times == 1 && before->drafts[0] != '\0';
     }
 }
@@ -415,6 +439,24 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
            off * advice_rate(advice, plain, &advice->form);
 }
 
+/* As many GPUs more as more servers: the last trial takes the place of that of larger servers, or is left out. */
+static void drop_worse(struct advice *advice)
+{
+    struct advice_trial *servers = &advice->trials[advice->trial_count - 1], *larger = servers - 1;
+    struct advice_trial worse = *servers;
+    double rate = advice_rate(advice, advice_trial_search(servers), &servers->form);
+    double before = advice_rate(advice, advice_trial_search(larger), &larger->form);
+    if (larger->change == ADVICE_MORE_GPUS) {
+        if (rate > before * (1 + TIE_PERCENT / 100.0) || isnan(before)) {
+            worse = *larger;
+            *larger = *servers;
+        }
+        trial_release(&worse);
+        *servers = (struct advice_trial){.change = ADVICE_NO_CHANGE};
+        advice->trial_count--;
+    }
+}
+
 /* Try a change until something fits, or once if it fits without. Drafts that win no more are left out. */
 static bool try_change(const struct scenario *scenario, const struct advice_options *options,
                        const struct before *before, enum advice_change change, struct advice *out,
@@ -422,10 +464,10 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
 {
     struct advice_trial *trial = &out->trials[out->trial_count];
     uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
-    uint32_t more_gpus = change == ADVICE_MORE_GPUS ? 2 : 1;
+    uint32_t more_gpus = change == ADVICE_MORE_GPUS || change == ADVICE_MORE_SERVERS ? 2 : 1;
     struct advice_asked asked = {.guess = more_gpus * found_rate(out)};
     struct advice_form form;
-    char value[96];
+    char value[NAMED_SIZE];
     bool tried = false, more = true;
     asked.value = value;
     for (uint32_t times = 1;
@@ -448,6 +490,9 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
         tried = false;
     }
     out->trial_count += tried;
+    if (tried && change == ADVICE_MORE_SERVERS) {
+        drop_worse(out);
+    }
     return stop_flag_check(options->study.runs->stop, why);
 }
 
@@ -462,9 +507,13 @@ static bool try_changes(const struct scenario *scenario, const struct advice_opt
     for (int i = ADVICE_FP8_KV; good && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = before.fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
-        bool rescues = change == ADVICE_FP8_WEIGHTS || change == ADVICE_USABLE;
+        bool rescues = change == ADVICE_FP8_WEIGHTS || change == ADVICE_INT4_WEIGHTS ||
+                       change == ADVICE_USABLE;
+        bool adds = change == ADVICE_MORE_GPUS || change == ADVICE_MORE_SERVERS;
         bool idle = (rescues && before.fits) || (change == ADVICE_DRAFTS && !before.fits) ||
-                    (change == ADVICE_MORE_GPUS && enough);
+                    (change == ADVICE_MORE_SERVERS &&
+                     (!before.fits || scenario_states(scenario, "replicas"))) ||
+                    (adds && enough);
         good = idle || try_change(scenario, options, &before, change, out, why);
     }
     return good;

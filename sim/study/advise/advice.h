@@ -3,9 +3,9 @@
  * Each system is judged at its best batch under the limits, not at the largest that fits; a server
  * with a workload at the highest rate of requests that it holds. GPUs may be one server or several:
  * plain vLLM is tried in every form, and all systems are compared in the form in which it makes the
- * most tokens. What one could do instead of offloading is tried with plain vLLM, too: KV in fp8,
- * twice the GPUs, half the context, drafts whose accepted lengths are published; and, if nothing
- * fits, weights in fp8, and more of the GPU's memory.
+ * most tokens. What one could do instead of offloading is tried with plain vLLM, too: KV in fp8, twice the
+ * GPUs as larger servers or as more of them, half the context, drafts whose accepted lengths are published;
+ * and, if nothing fits, weights in fp8, a shipped checkpoint in 4 bits, and more of the GPU's memory.
  *
  * The advice is the best system that one can start (system_traits.starts), and among those too close to
  * call (predict/result/tie.h) plain vLLM before the simplest. Others are compared with it and never win. */
@@ -29,10 +29,12 @@ enum advice_change {
     ADVICE_NO_CHANGE, /* another form */
     ADVICE_FP8_KV,
     ADVICE_MORE_GPUS,
+    ADVICE_MORE_SERVERS, /* of as many GPUs as ADVICE_MORE_GPUS; the better of the two stays */
     ADVICE_SHORTER,
     ADVICE_DRAFTS,      /* only if they win by more than published rates were off */
-    ADVICE_FP8_WEIGHTS, /* only if nothing fits, */
-    ADVICE_USABLE,      /* and so is more of the GPU's memory */
+    ADVICE_FP8_WEIGHTS, /* only if nothing fits, as what follows */
+    ADVICE_INT4_WEIGHTS,
+    ADVICE_USABLE, /* more of the GPU's memory */
     ADVICE_CHANGES
 };
 
@@ -84,7 +86,6 @@ struct advice {
     uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
 };
 
-/* Does the scenario say how long sequences are? */
 bool advice_states_context(const struct scenario *scenario);
 
 /* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it
@@ -102,13 +103,10 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
                 struct advice *out, struct error *why);
 void advice_release(struct advice *advice);
 
-/* The only search of a trial. */
+/* The only search of a trial; that of plain vLLM in the form that is compared in; and the result at the value
+ * that a search found, NULL if it found none. */
 const struct search *advice_trial_search(const struct advice_trial *trial);
-
-/* The search of plain vLLM in the form that is compared in. */
 const struct search *advice_plain(const struct advice *advice);
-
-/* The result at the value found; NULL if nothing was. */
 const struct result *advice_result(const struct search *search);
 
 /* Tokens a second of all servers together. NaN without a result. */
@@ -119,7 +117,6 @@ double advice_rate(const struct advice *advice, const struct search *search,
  * target that it misses is met at no rate. */
 bool advice_is_idle(const struct search *search);
 
-/* Can one start the system as a server? */
 bool advice_starts(const struct search *search);
 
 /* The system with the highest rate among those that `admits`; NULL if none of them has a result. */
@@ -129,16 +126,19 @@ const struct search *advice_best(const struct advice *advice,
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
 
+/* The shipped 4-bit variant of the scenario's model, if it has an id of this model: another model of the same
+ * shape is another model. Both texts have NAMED_SIZE bytes. */
+bool advice_int4_variant(const struct scenario *scenario, char *variant, char *id);
+
 /* ADVICE_ROUTER; or ROUTINGS, if a router is stated, no prompt begins like another, or none is kept. */
 enum routing advice_routing(const struct scenario *scenario);
 
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 
 /* How many GiB are worth having (host_room.h), for the advised system if it keeps prefixes there, else for
- * the best that does, else for vLLM's own offloading; what the size finds is of the advised load. Two runs
- * of as many requests, with this size and without, at the load that plain vLLM holds, say what it gains, and what
- * copies beside decodes cost. If the advised system is the one, its answer becomes that of a run with this size: its host
- * memory is then stated in its scenario. A size that misses a limit there is doubled. Nothing is asked of a
- * batch that decodes, nor where plain vLLM holds no load. */
+ * the best that does, else for vLLM's own offloading; what the size finds is of the advised load. Two runs of
+ * as many requests, with this size and without, say what it gains, and what copies beside decodes cost. The
+ * answer of an advised system becomes that of a run with this size, which its scenario then states; one that
+ * misses a limit there is doubled. Nothing is asked of a batch, nor where plain vLLM holds no load. */
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
                       struct error *why);

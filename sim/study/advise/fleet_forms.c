@@ -18,17 +18,11 @@
 /* GPUs of a server: 1, 2, 4, 8. */
 enum { SPLITS = 4, MOST_WEIGHTS = 8 };
 
-/* The shipped 4-bit variant of the model, if it has an id of this model: another model of the same shape
- * is another model. Else the type by its key: engines round weights to fp8 as they start. */
+/* The shipped 4-bit variant. Else the type by its key: engines round weights to fp8 as they start. */
 static bool fleet_weights_set(struct scenario *scenario, const char *weights, struct error *why)
 {
-    const struct node *model = node_get(scenario->root, "model");
-    char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
-    if (strcmp(weights, "int4") == 0 && model != NULL && model->kind == NODE_SCALAR &&
-        named_canonical(&named_model, model->text, canonical) &&
-        snprintf(name, sizeof name, "%.200s-awq", canonical) > 0 &&
-        named_canonical(&named_model, name, variant) &&
-        named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical, id)) {
+    char variant[NAMED_SIZE], id[NAMED_SIZE];
+    if (strcmp(weights, "int4") == 0 && advice_int4_variant(scenario, variant, id)) {
         return node_set(scenario->root, "model", id, why) &&
                node_set_text((struct node *)node_get(scenario->root, "model"), variant, why);
     }

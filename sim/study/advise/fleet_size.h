@@ -93,11 +93,10 @@ void fleet_size_release(struct fleet_size *fleet);
 /* Dollars an hour of so many servers of the form; without a price, their GPUs. */
 double fleet_cost(const struct fleet_form *form, uint32_t servers);
 
-/* The scenario of so many servers at the wanted rate. The caller releases `out`, on failure too. */
+/* The scenario of so many servers at the wanted rate; and that of fleet_misses(), if that may be told. The caller
+ * releases `out`, on failure too. */
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     struct scenario *out, struct error *why);
-
-/* The scenario of fleet_misses(), if that may be told. The same holds of it. */
 bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form *form,
                          struct scenario *out, struct error *why);
 
@@ -120,7 +119,6 @@ double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form
 const struct fleet_form *fleet_next_below(const struct fleet_size *fleet);
 
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
-
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form
  * that came nearest. FLEET_NONE if none can be. */
 uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine);
@@ -136,6 +134,4 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
 
 /* The least that a form of the same machine costs that holds the rate; infinity: none does. */
 double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form);
-
-/* Set `best`. */
 void fleet_size_choose(struct fleet_size *fleet);

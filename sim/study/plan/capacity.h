@@ -43,11 +43,10 @@ struct capacity_draws {
 uint32_t draws_next(const struct capacity_draws *draws, const struct targets *targets,
                     const struct result *kept, uint32_t value, uint32_t count, uint32_t *values);
 
-/* Let the scenario draw the requests of draw k. */
+/* Let the scenario draw the requests of draw k; and take the run of draw k of a load. `kept` becomes the first of
+ * its runs that misses, or else its own. Once all are asked, and some hold and some miss, a note of it says so.
+ * Returns whether it is this run. */
 bool draws_set(struct scenario *scenario, uint32_t draw, struct error *why);
-
-/* Take the run of draw k of a load. `kept` becomes the first of its runs that misses, or else its own. Once
- * all are asked, and some hold and some miss, a note of it says so. Returns whether it is this run. */
 bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct result *run,
                 struct result *kept);
 
@@ -58,8 +57,6 @@ uint32_t draws_missed(const struct capacity_draws *draws);
 /* Requests that tell what a server misses that has nothing else to do. */
 enum { CAPACITY_IDLE = 250 };
 
-/* Let a few requests come at once. */
+/* Let a few requests come at once; and the requests a second of that run, 0: it cannot be. */
 bool capacity_set_at_once(struct scenario *scenario, struct error *why);
-
-/* Requests a second of that run; 0: it cannot be. */
 double capacity_at_once(const struct result *result);

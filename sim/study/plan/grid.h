@@ -54,18 +54,14 @@ struct grid {
 bool grid_init(struct grid *grid, uint32_t count, struct error *why); /* count > 0 */
 void grid_release(struct grid *grid);
 
-/* Search for a peak. To be called before the first try. */
+/* Search for a peak, or a load near `guess`. To be called before the first try. */
 bool grid_for_peak(struct grid *grid, struct error *why);
-
-/* Search a load near `guess`. To be called before the first try. */
 void grid_near(struct grid *grid, uint32_t guess, uint32_t reach, uint32_t close);
 
 /* The next values to try: 1 to `most` (at least 2) of them, ascending, into `values`. Returns 0 if the search
  * has ended. The caller passes the violation of each to grid_put() before the next call. */
 uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values);
-/* Was this value tried? */
 bool grid_tried(const struct grid *grid, uint32_t value);
-
 void grid_put(struct grid *grid, uint32_t value, double violation);
 void grid_put_merit(struct grid *grid, uint32_t value, double violation, double merit);
 

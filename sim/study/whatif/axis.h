@@ -81,8 +81,7 @@ void axis_release(struct axis *axis);
 /* Why the system has no cache to size, so that a budget is no axis; NULL if it has one. */
 const char *axis_no_budget(const struct setup *setup);
 
-/* The key's last word. */
-const char *axis_title(const struct axis *axis);
+const char *axis_title(const struct axis *axis); /* The key's last word */
 
 /* A value as a person reads it: "30.0 %", "pcie5-x16". */
 const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size);
