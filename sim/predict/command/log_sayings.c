@@ -38,21 +38,6 @@ static int add_all(const struct server_program *of, const struct node *list, enu
     return count;
 }
 
-/* Comments but a scheduler's, and prompts of requests, say nothing of a machine. */
-static void keep_machine(struct server_text *said, const struct server_saying *of, const char *line,
-                         int number)
-{
-    static const char request[] = "Received request";
-    size_t length = strcspn(line, "\n");
-    bool comment = shell_is_comment(line) && !server_job_directs(line);
-    if (said->machine == NULL && !comment && stands_in(of, line, length) &&
-        memmem(line, length, request, strlen(request)) == NULL) {
-        said->machine = of->text;
-        said->machine_reason = of->row->key;
-        said->machine_line = number;
-    }
-}
-
 static unsigned pair(const char *at)
 {
     return ((unsigned)(unsigned char)at[0] << 5 ^ (unsigned char)at[1]) % SAYING_PAIRS;
@@ -64,6 +49,7 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
     bool seen[SAYINGS] = {false};
     const char *tried[SAYINGS] = {NULL}; /* the last line that was searched for it */
     struct server_saying all[SAYINGS];
+    static const char request[] = "Received request";
     int count = 0;
     for (const struct server_program *of = said->programs; of->file != NULL; of++) {
         for (enum saying_kind kind = SAYING_SETS; kind < SAYING_KINDS; kind++) {
@@ -82,13 +68,19 @@ void log_sayings_find(struct server_text *said, const char *text, int number)
         }
         for (int i = first[pair(at)]; i >= 0; i = next[i]) {
             bool here = !seen[i] && strncmp(at, all[i].text, all[i].head) == 0;
-            if (here && all[i].kind == SAYING_MACHINE) {
-                if (tried[i] != line) {
-                    keep_machine(said, &all[i], line, number);
-                }
-                tried[i] = line;
-            } else {
+            if (!here || all[i].kind != SAYING_MACHINE) {
                 seen[i] = seen[i] || here;
+            } else if (said->machine == NULL && tried[i] != line) {
+                /* Comments but a scheduler's, and prompts of requests, say nothing of a machine. */
+                size_t length = strcspn(line, "\n");
+                tried[i] = line;
+                if ((!shell_is_comment(line) || server_job_directs(line)) &&
+                    stands_in(&all[i], line, length) &&
+                    memmem(line, length, request, strlen(request)) == NULL) {
+                    said->machine = all[i].text;
+                    said->machine_reason = all[i].row->key;
+                    said->machine_line = number;
+                }
             }
         }
     }

@@ -195,26 +195,6 @@ static bool may_be_options(const struct server_program *program, const char *res
     return option != NULL && option->value != SERVER_VALUE_NONE;
 }
 
-/* The option that the word names: its own, one of an object, "-O.mode=3", or the only one that begins so. */
-static const struct server_option *find_option(const struct server_program *program, char *word)
-{
-    const struct server_option *option = server_option_find(program, word), *whole = NULL;
-    char path[2 * WORD], *part = strchr(word, '.');
-    if (option == NULL && part != NULL) {
-        *part = '\0';
-        option = server_option_find(program, word);
-        *part = '.';
-        if (option != NULL && option->value != SERVER_VALUE_NONE) {
-            snprintf(path, sizeof path, "%s%s", option->sets != NULL ? option->sets : "", part);
-            option = server_option_find(program, path);
-        }
-    }
-    if (option == NULL || strchr(option->name, '*') != NULL) { /* --speculative-algo */
-        whole = server_option_shortened(program, word);
-    }
-    return whole != NULL ? whole : option;
-}
-
 /* Does the option, maybe by another name of its row, stand again behind? */
 static bool stands_again(const struct server_program *program, const struct server_option *option,
                          const char *word, const char *rest)
@@ -254,7 +234,22 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
-    const struct server_option *option = find_option(said->program, word);
+    /* Its own, one of an object, "-O.mode=3", or the only one that begins so, --speculative-algo. */
+    const struct server_option *option = server_option_find(said->program, word), *whole = NULL;
+    char path[2 * WORD], *part = strchr(word, '.');
+    if (option == NULL && part != NULL) {
+        *part = '\0';
+        option = server_option_find(said->program, word);
+        *part = '.';
+        if (option != NULL && option->value != SERVER_VALUE_NONE) {
+            snprintf(path, sizeof path, "%s%s", option->sets != NULL ? option->sets : "", part);
+            option = server_option_find(said->program, path);
+        }
+    }
+    if (option == NULL || strchr(option->name, '*') != NULL) {
+        whole = server_option_shortened(said->program, word);
+    }
+    option = whole != NULL ? whole : option;
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     /* A word behind a switch, or a second one, is no value if it may hold options. */
     bool takes = !text_matches(word, "@(enable|disable|no|skip|trust|use)_*");
@@ -409,16 +404,6 @@ void server_command_read_variables(struct server_text *said, const char *line)
 
 /* ---- a command --------------------------------------------------------------------------- */
 
-/* Ends of lines that were joined, between the two. */
-static int count_joined(const char *from, const char *to)
-{
-    int count = 0;
-    for (; from < to; from++) {
-        count += *from == '\v';
-    }
-    return count;
-}
-
 /* May the variable stand for the model, of which options of the command have no word? Not one that is called
  * after options, or a list: it is more than a model. One that is called after nothing is, where a command takes
  * the model without an option: "vllm serve $X". */
@@ -446,7 +431,7 @@ static void server_command_read_words(struct server_text *said, const char **res
     bool placed = false; /* a variable stands for the model, which it does not tell */
     char word[WORD];
     while (next_word(rest, word)) {
-        said->line += count_joined(counted, *rest);
+        said->line += server_text_count(counted, *rest, '\v');
         const char *mark = counted + strspn(counted, " \t\v");
         counted = *rest;
         bool stands = word[0] == '\0' && text_matches(mark, "<[.A-Za-z]*([^<> \t\v\n])>*");
@@ -522,14 +507,15 @@ static const char *behind_command(const struct server_text *said, const char *te
     for (const struct server_program *program = said->programs; program->file != NULL; program++) {
         const char *rest = server_program_after(program->starts, text, true);
         rest = rest != NULL ? rest : behind_image(program, text);
-        bool prose = rest != NULL && strpbrk(rest, "/-\v") == NULL && text_matches(rest, "*:");
-        prose = prose || (rest != NULL && strstr(rest, " -") == NULL && /* of what it starts */
-                          text_matches(rest, " @(for|with|on|at) *"));
-        const char *help = rest != NULL ? strstr(rest, " --help") : NULL; /* it is printed */
-        bool usage = rest != NULL && (text_matches(rest, "*[[]@(options|OPTIONS|-h)]*") ||
-                                      (help != NULL && help < rest + strcspn(rest, "|;&\n")));
-        if (rest != NULL && !prose && !usage &&
-            strchr(" \t\v", *rest) != NULL) { /* or the line's end */
+        if (rest == NULL || strchr(" \t\v", *rest) == NULL) { /* or the line's end */
+            continue;
+        }
+        bool prose = (strpbrk(rest, "/-\v") == NULL && text_matches(rest, "*:")) ||
+                     (strstr(rest, " -") == NULL && /* of what it starts */
+                      text_matches(rest, " @(for|with|on|at) *"));
+        const char *help = strstr(rest, " --help"); /* it is printed */
+        if (!prose && !text_matches(rest, "*[[]@(options|OPTIONS|-h)]*") &&
+            (help == NULL || help >= rest + strcspn(rest, "|;&\n"))) {
             *found = program;
             return rest;
         }
@@ -699,7 +685,7 @@ static void read_start(struct server_text *said, const char *head, const char **
     const char *name = *rest, *end = copy_command(head, name, whole);
     int begins = said->line;
     read_variables(said, head, (size_t)(name - head));
-    said->line += count_joined(head, name);
+    said->line += server_text_count(head, name, '\v');
     if (said->command_line > 0) {
         *rest = end;
         size_t length = strcspn(said->command, "\n");
@@ -742,7 +728,7 @@ static void find_around(struct server_text *said, char *text, char *name, char *
     if (isupper((unsigned char)*begins) && strchr(" ", begins[strspn(begins, letters)]) != NULL) {
         find_between(said, begins, name);
     }
-    said->line += count_joined(text, end);
+    said->line += server_text_count(text, end, '\v');
     end += strspn(end, "|;& \t\n");
     find_between(said, end, end + (*end == '#' ? strlen(end) : strcspn(end, "\v\n")));
 }

@@ -29,6 +29,13 @@ static uint64_t counted(const struct server_text *said, int id)
     return set != NULL ? strtoull(set, NULL, 10) : stated_number(key, 1);
 }
 
+/* GPUs of a data-parallel rank. */
+static double gpus_of(const struct server_text *said)
+{
+    return (double)(counted(said, STATED_TENSOR_PARALLEL) *
+                    counted(said, STATED_PIPELINE_PARALLEL));
+}
+
 static void set(struct stated_key *key, const struct stated_key *from, const char *value)
 {
     snprintf(key->value, sizeof key->value, "%s", value);
@@ -39,7 +46,7 @@ static void set(struct stated_key *key, const struct stated_key *from, const cha
 static void set_number(struct stated_key *key, const struct stated_key *from, uint64_t number,
                        const char *unit)
 {
-    char text[32];
+    char text[64];
     snprintf(text, sizeof text, "%" PRIu64 "%s", number, unit);
     set(key, from, text);
 }
@@ -92,24 +99,15 @@ static void complete_ranks(struct server_text *said)
     }
 }
 
-/* By weights that no line states the free memory of a GPU shrinks. */
-static void complete_loaded(struct server_text *said)
-{
-    const struct stated_key *before = OF(FREE_BEFORE), *behind = OF(FREE_BEHIND);
-    if (!is_stated(OF(LOADED)) && is_stated(before) && is_stated(behind)) {
-        char weights[32];
-        snprintf(weights, sizeof weights, "%.2fGiB",
-                 strtod(before->value, NULL) - strtod(behind->value, NULL));
-        set(OF(LOADED), behind, weights);
-    }
-}
-
-/* A server says its pool in one way or several, the user maybe in another: the first that is there counts. */
+/* A server says its pool in one way or several, the user maybe in another: the first that is there counts. And
+ * the weights of a GPU, where no line states them. */
 static void complete_pool(struct server_text *said)
 {
     struct stated_key *tokens = OF(KV_TOKENS), *bytes = OF(KV_BYTES);
-    const struct stated_key *keys = OF(ALLOCATED_KEYS), *values = OF(ALLOCATED_VALUES);
+    const struct stated_key *keys = OF(ALLOCATED_KEYS), *values = OF(ALLOCATED_VALUES),
+                            *before = OF(FREE_BEFORE), *behind = OF(FREE_BEHIND);
     bool known = false;
+    char sum[32];
     if (!is_stated(tokens) && is_stated(OF(ALLOCATED))) {
         set(tokens, OF(ALLOCATED), OF(ALLOCATED)->value);
     }
@@ -117,10 +115,12 @@ static void complete_pool(struct server_text *said)
         set(OF(KV_MEMORY), bytes, bytes->value);
     }
     if (is_stated(keys)) {
-        char sum[32];
-        snprintf(sum, sizeof sum, "%.15gGiB",
-                 strtod(keys->value, NULL) + strtod(values->value, NULL));
+        snprintf(sum, sizeof sum, "%.15gGiB", atof(keys->value) + atof(values->value));
         set(OF(KV_MEMORY), keys, sum);
+    }
+    if (!is_stated(OF(LOADED)) && is_stated(before) && is_stated(behind)) {
+        snprintf(sum, sizeof sum, "%.2fGiB", atof(before->value) - atof(behind->value));
+        set(OF(LOADED), behind, sum); /* free memory shrinks by it */
     }
     for (struct stated_key *key = tokens; key <= bytes; key++) {
         known = known || server_text_overrides(said, key->key);
@@ -138,25 +138,22 @@ static void complete_size(struct server_text *said, const struct stated_key *eac
 {
     char *unit, text[64];
     const struct stated_key *from = is_stated(whole) ? whole : each;
-    uint64_t gpus = from == whole ? 1
-                                  : counted(said, STATED_TENSOR_PARALLEL) *
-                                        counted(said, STATED_PIPELINE_PARALLEL);
-    double number = strtod(from->value, &unit);
+    double number = strtod(from->value, &unit) * (double)counted(said, STATED_DATA_PARALLEL) *
+                    (from == whole ? 1 : gpus_of(said));
     if (is_stated(from)) {
-        snprintf(text, sizeof text, "%.15g%s",
-                 number * (double)(counted(said, STATED_DATA_PARALLEL) * gpus), unit);
+        snprintf(text, sizeof text, "%.15g%s", number, unit);
         set(whole, from, text);
     }
 }
 
 /* Refuse host memory that the container, or the job, does not give the server's `gpus`. */
-static void check_memory(struct server_text *said, const struct stated_key *key, uint64_t gpus)
+static void check_memory(struct server_text *said, const struct stated_key *key, double gpus)
 {
     double bytes = 0, most = said->job.number[JOB_MEMORY];
     struct error unread;
     if (most > 0 && is_stated(key) &&
         units_parse(key->value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
-        bytes * (double)gpus > most) {
+        bytes * gpus > most) {
         error_expect(server_text_refuse_at(said, said->job.line[JOB_MEMORY],
                                            "'%s' is %s, more than the memory of its container",
                                            key->said, key->value),
@@ -167,6 +164,7 @@ static void check_memory(struct server_text *said, const struct stated_key *key,
 /* The system that keeps prefixes outside the GPU, how much of them, and whether the GPU keeps some, too. */
 static void complete_tiers(struct server_text *said)
 {
+    enum { BLOCK = 16 }; /* tokens of a tier's block, unless pages are no whole ones */
     struct stated_key *system = OF(SYSTEM), *host = OF(HOST);
     uint64_t block = stated_number(OF(BLOCK_TOKENS), said->program->block);
     /* Forget what another system alone has, and settings of drafts without a method. */
@@ -193,8 +191,7 @@ static void complete_tiers(struct server_text *said)
     complete_size(said, each, host);
     complete_size(said, OF(DISK_EACH), OF(DISK));
     check_memory(said, host, 1);
-    check_memory(said, OF(WEIGHTS_OUTSIDE),
-                 counted(said, STATED_TENSOR_PARALLEL) * counted(said, STATED_PIPELINE_PARALLEL));
+    check_memory(said, OF(WEIGHTS_OUTSIDE), gpus_of(said));
     if (!is_stated(system) && is_stated(host)) {
         set(system, host, said->program->tiered);
     }
@@ -204,6 +201,15 @@ static void complete_tiers(struct server_text *said)
     }
     if (block != said->program->block) {
         set_number(OF(PREFIX_BLOCK), OF(BLOCK_TOKENS), block, "tok");
+    }
+    /* Pages of KV are blocks of prefixes; those of a tier have a size of their own, of which a page is a multiple. */
+    const struct stated_key *page = OF(PAGE_TOKENS);
+    bool tiered = says(system, said->program->tiered), whole = stated_number(page, 1) % BLOCK == 0;
+    if (is_stated(page) && tiered) {
+        set_number(OF(PREFIX_UNIT), page, stated_number(page, 1), "tok");
+    }
+    if (tiered ? !whole && is_stated(page) : stated_number(page, 1) > 1) {
+        set_number(OF(PREFIX_BLOCK), page, stated_number(page, 1), "tok");
     }
 }
 
@@ -312,38 +318,6 @@ static void complete_copies(struct server_text *said)
     }
 }
 
-/* Pages of KV are blocks of prefixes; those of a tier have a size of their own, of which a page is a multiple. */
-static void complete_pages(struct server_text *said)
-{
-    enum { BLOCK = 16 }; /* of a tier, unless pages are no whole ones */
-    const struct stated_key *page = OF(PAGE_TOKENS);
-    uint64_t tokens = stated_number(page, 1);
-    bool tiered = says(OF(SYSTEM), said->program->tiered);
-    if (is_stated(page) && tiered) {
-        set_number(OF(PREFIX_UNIT), page, tokens, "tok");
-    }
-    if (tiered ? tokens % BLOCK != 0 && is_stated(page) : tokens > 1) {
-        set_number(OF(PREFIX_BLOCK), page, tokens, "tok");
-    }
-}
-
-/* A drafter without a method is a model. */
-static void complete_drafts(struct server_text *said)
-{
-    const struct stated_key *tree = OF(DRAFT_TREE), *drafter = OF(DRAFTER);
-    if (is_stated(tree)) {
-        error_expect(server_text_refuse_at(said, tree->line,
-                                           "'%s': a tree of drafts is not modelled", tree->said),
-                     "1");
-    }
-    if (is_stated(drafter) && !is_stated(OF(DRAFT_METHOD))) {
-        set(OF(DRAFT_METHOD), drafter, "model");
-    }
-    if (is_stated(drafter) && says(OF(DRAFT_METHOD), "model")) {
-        set(OF(DRAFT_MODEL), drafter, drafter->value);
-    }
-}
-
 /* Experts, and the processes, of ranks; a parallelism of 1 is the default. */
 static void complete_parallel(struct server_text *said)
 {
@@ -370,6 +344,7 @@ static void complete_parallel(struct server_text *said)
 
 bool stated_complete(struct server_text *said, struct error *why)
 {
+    const struct stated_key *drafter = OF(DRAFTER); /* a model, unless a method is stated */
     check_lines(said);
     if (said->keys.fits_length) { /* of a log, the length before it was fitted */
         OF(REQUEST_TOKENS)->value[0] = '\0';
@@ -385,10 +360,19 @@ bool stated_complete(struct server_text *said, struct error *why)
     }
     complete_copies(said);
     complete_tiers(said);
-    complete_pages(said);
-    complete_drafts(said);
+    if (is_stated(OF(DRAFT_TREE))) {
+        error_expect(server_text_refuse_at(said, OF(DRAFT_TREE)->line,
+                                           "'%s': a tree of drafts is not modelled",
+                                           OF(DRAFT_TREE)->said),
+                     "1");
+    }
+    if (is_stated(drafter) && !is_stated(OF(DRAFT_METHOD))) {
+        set(OF(DRAFT_METHOD), drafter, "model");
+    }
+    if (is_stated(drafter) && says(OF(DRAFT_METHOD), "model")) {
+        set(OF(DRAFT_MODEL), drafter, drafter->value);
+    }
     complete_pool(said);
-    complete_loaded(said);
     complete_parallel(said);
     return complete_program(said, why);
 }
