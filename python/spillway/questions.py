@@ -240,7 +240,7 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
     >>> advice.verdict["system"], advice.verdict["batch"]
     ('vllm', 3)
     >>> print(advice)
-    run      vllm, no offloading, with 3 sequences at a time: about 41 (34 to 47) tokens a second, 73 ms a token...
+    run      vllm, no offloading, with 3 sequences at a time: decodes about 41 (34 to 47) tokens a second, 73 ms...
     """
     words = _options(context=context, tpot=tpot, ttft=ttft, rate=rate, price=price, weights=weights, gpus=gpus,
                      mass=mass, paper=paper, workload=workload)

@@ -172,7 +172,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
         advise_say(text, " with %.0f sequence%s at a time%s", batch, text_plural((uint64_t)batch),
                    advice->form.servers > 1 ? " each" : "");
     }
-    advise_say(text, ": about %s tokens a second",
+    advise_say(text, ": %sabout %s tokens a second", advice->serves ? "" : "decodes ",
                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
     if (!advice->serves) {
         advise_say(text, ", %s ms a token",
