@@ -225,31 +225,25 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
                         spelling);
 }
 
-static bool arguments_read_words(struct arguments *out, struct error *why)
+bool arguments_parse(const struct command *command, int count, char *const *argv,
+                     struct arguments *out, struct error *why)
 {
-    struct argument *operands = &out->given[option_count(out->command)];
+    *out = (struct arguments){.command = command, .typed = argv, .count = count};
+    struct argument *operands = &out->given[option_count(command)];
     bool ended = false, good = true;
-    for (int at = 0; good && at < out->count; at++) {
-        const char *text = out->typed[at];
+    for (int at = 0; good && !out->help && at < count; at++) {
+        const char *text = argv[at];
         if (ended || text[0] != '-' || text[1] == '\0') {
             good = argument_add(operands, text, why);
         } else if (strcmp(text, "--") == 0) {
             ended = true;
         } else if (arguments_ask_help(text)) {
             out->help = true;
-            return true;
         } else {
             good = arguments_read_option(out, &at, why);
         }
     }
-    return good && arguments_check_options(out, why) && check_operands(out, why);
-}
-
-bool arguments_parse(const struct command *command, int count, char *const *argv,
-                     struct arguments *out, struct error *why)
-{
-    *out = (struct arguments){.command = command, .typed = argv, .count = count};
-    bool good = arguments_read_words(out, why);
+    good = good && (out->help || (arguments_check_options(out, why) && check_operands(out, why)));
     if (!good) {
         arguments_release(out);
     }

@@ -397,18 +397,30 @@ static char *times_text(const struct point *point, const char *name, const struc
 }
 
 /* Printed when whole, in place of progress. `*shown`: the memory of the run before, not printed twice. */
-static bool print_point(const struct point *point, const char *name, const struct result *result,
-                        const struct run_context *runs, char **shown, struct error *why)
+static bool explain_point(const struct scenario *scenario, uint32_t index,
+                          const struct result *result, const struct run_context *runs, char **shown,
+                          struct error *why)
 {
-    bool serves = point_serves(point), timed = !serves || point->workload.timed;
-    char *memory = NULL, *times = NULL;
+    struct point point;
     struct text_file file;
+    char left[PROGRESS_LEFT], *memory = NULL, *times = NULL;
+    char name[2 * SETTING], setting[SETTING]; /* "vllm, rate 2" of a sweep, "" of a single run */
+    progress_show(index, scenario->points, "explaining run %u of %u%s", index + 1, scenario->points,
+                  progress_left((double)index / scenario->points, left));
+    if (!scenario_point(scenario, index, &point, why)) {
+        progress_clear();
+        return false;
+    }
+    sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
+    snprintf(name, sizeof name, "%s%s%s", scenario->points > 1 ? point.setup.system.name : "",
+             setting[0] != '\0' ? ", " : "", setting);
+    bool serves = point_serves(&point), timed = !serves || point.workload.timed;
     if (serves) {
-        memory = text_close(&file,
-                            text_open(&file, why) && write_memory(point, runs, file.out, why), why);
+        bool good = text_open(&file, why) && write_memory(&point, runs, file.out, why);
+        memory = text_close(&file, good, why);
     }
     bool good = (!serves || memory != NULL) &&
-                (!timed || (times = times_text(point, name, result, runs, why)) != NULL);
+                (!timed || (times = times_text(&point, name, result, runs, why)) != NULL);
     bool told = memory == NULL || (*shown != NULL && strcmp(*shown, memory) == 0);
     progress_clear();
     if (good && (!told || timed)) {
@@ -420,26 +432,6 @@ static bool print_point(const struct point *point, const char *name, const struc
     free(times);
     free(*shown);
     *shown = memory;
-    return good;
-}
-
-static bool explain_point(const struct scenario *scenario, uint32_t index,
-                          const struct result *result, const struct run_context *runs, char **shown,
-                          struct error *why)
-{
-    struct point point;
-    char left[PROGRESS_LEFT];
-    char name[2 * SETTING], setting[SETTING]; /* "vllm, rate 2" of a sweep, "" of a single run */
-    progress_show(index, scenario->points, "explaining run %u of %u%s", index + 1, scenario->points,
-                  progress_left((double)index / scenario->points, left));
-    if (!scenario_point(scenario, index, &point, why)) {
-        progress_clear();
-        return false;
-    }
-    sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
-    snprintf(name, sizeof name, "%s%s%s", scenario->points > 1 ? point.setup.system.name : "",
-             setting[0] != '\0' ? ", " : "", setting);
-    bool good = print_point(&point, name, result, runs, shown, why);
     point_release(&point);
     return good;
 }

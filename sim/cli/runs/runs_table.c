@@ -133,22 +133,6 @@ struct runs_table {
     size_t rate_count, rate_capacity;
 };
 
-/* Give each key with several values a column. A million points have fewer than MOST_KEYS such keys. */
-static void add_keys(struct runs_table *runs, const struct node *sweep,
-                     struct frame_column columns[MOST_KEYS])
-{
-    for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
-        const struct node *list = sweep->children[i];
-        if (list->count > 1 && strcmp(list->key, "system") != 0 &&
-            strcmp(list->key, "batch") != 0) {
-            assert(runs->key_count < MOST_KEYS);
-            columns[runs->key_count] =
-                (struct frame_column){.title = sweep_key_title(sweep, i), .unit = UNIT_COUNT};
-            runs->keys[runs->key_count++] = i;
-        }
-    }
-}
-
 struct runs_table *runs_table_create(const struct scenario *scenario, const struct table_view *view,
                                      struct error *why)
 {
@@ -161,7 +145,18 @@ struct runs_table *runs_table_create(const struct scenario *scenario, const stru
     runs->scenario = scenario;
     runs->serves = scenario_serves(scenario);
     runs->view = *view;
-    add_keys(runs, scenario->sweep, &columns[FIRST_KEY]);
+    /* Each key with several values has a column. A million points have fewer than MOST_KEYS such keys. */
+    const struct node *sweep = scenario->sweep;
+    for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
+        const struct node *list = sweep->children[i];
+        if (list->count > 1 && strcmp(list->key, "system") != 0 &&
+            strcmp(list->key, "batch") != 0) {
+            assert(runs->key_count < MOST_KEYS);
+            columns[FIRST_KEY + runs->key_count] =
+                (struct frame_column){.title = sweep_key_title(sweep, i), .unit = UNIT_COUNT};
+            runs->keys[runs->key_count++] = i;
+        }
+    }
     uint32_t count;
     const struct frame_column *figures = runs_columns(runs->serves, &count);
     memcpy(&columns[FIRST_KEY + runs->key_count], figures, count * sizeof *columns);

@@ -13,19 +13,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool write_timeline(const struct setup *setup, const char *path, struct error *why)
-{
-    struct output output;
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    if (!run_timeline(setup, output.file, why)) {
-        output_discard(&output);
-        return false;
-    }
-    return output_commit(&output, why);
-}
-
 /* Of an ensemble, the step of the family in the middle, known once all are timed: each is run, and replays
  * that are kept take no reading of a recording. */
 static bool timeline_command_show(const struct point *point, const char *path, struct error *why)
@@ -33,6 +20,7 @@ static bool timeline_command_show(const struct point *point, const char *path, s
     struct run_context context;
     struct result result;
     struct point view;
+    struct output output;
     result_init(&result);
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
@@ -42,10 +30,14 @@ static bool timeline_command_show(const struct point *point, const char *path, s
     run_context_release(&context);
     result_release(&result);
     if (good) {
-        good = write_timeline(&view.setup, path, why);
+        bool opened = output_open(path, &output, why);
+        good = opened && run_timeline(&view.setup, output.file, why);
         point_view_release(&view);
+        if (opened && !good) {
+            output_discard(&output);
+        }
     }
-    return good;
+    return good && output_commit(&output, why);
 }
 
 static bool timeline_command_run(const struct arguments *arguments, struct error *why)

@@ -43,34 +43,31 @@ static const struct frame_column columns[] = {
 #undef OF_TRACE
 };
 
-/* The source is written anew, on one line. */
-static struct frame *info_frame(const struct trace_header *header, uint64_t hash, struct error *why)
-{
-    struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
-    uint32_t at = 0;
-    json_t *source = json_loads(header->source, 0, NULL);
-    char *line = json_dumps(source, JSON_COMPACT | JSON_REAL_PRECISION(12));
-    frame_row(frame);
-    frame_text(frame, at++, line);
-    free(line);
-    json_decref(source);
-    frame_textf(frame, at++, "%016" PRIx64, hash);
-    frame_text(frame, at++, header->unit_kind == TRACE_CLUSTERS ? "clusters" : "positions");
-    frame_number(frame, at++, header->has_queries);
-    frame_number(frame, at++, header->has_approximate);
-#define NUMBER(field, means) frame_number(frame, at++, header->field);
-    FIELDS(NUMBER)
-#undef NUMBER
-    return frame;
-}
-
 static bool trace_info_run(const struct arguments *arguments, struct error *why)
 {
     uint64_t hash;
     struct trace *trace = trace_from_arguments(arguments, why);
     bool json = arguments_given(arguments, JSON),
          ok = trace != NULL && trace_hash(trace, &hash, why);
-    struct frame *frame = ok ? info_frame(trace_header(trace), hash, why) : NULL;
+    struct frame *frame = NULL;
+    if (ok) {
+        const struct trace_header *header = trace_header(trace);
+        json_t *source = json_loads(header->source, 0, NULL); /* written anew, on one line */
+        char *line = json_dumps(source, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        uint32_t at = 0;
+        frame = frame_create(columns, sizeof columns / sizeof *columns, why);
+        frame_row(frame);
+        frame_text(frame, at++, line);
+        frame_textf(frame, at++, "%016" PRIx64, hash);
+        frame_text(frame, at++, header->unit_kind == TRACE_CLUSTERS ? "clusters" : "positions");
+        frame_number(frame, at++, header->has_queries);
+        frame_number(frame, at++, header->has_approximate);
+#define NUMBER(field, means) frame_number(frame, at++, header->field);
+        FIELDS(NUMBER)
+#undef NUMBER
+        free(line);
+        json_decref(source);
+    }
     ok = ok && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
     frame_destroy(frame);
     trace_close(trace);

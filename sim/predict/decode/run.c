@@ -75,25 +75,19 @@ static bool add_cosines(struct run *run, struct setup_cohort cohort, struct erro
     return cosines != NULL;
 }
 
-static bool run_add_all_cosines(struct run *run, struct error *why)
-{
-    const struct setup *setup = run->setup;
-    if (setup->trace == NULL || !trace_header(setup->trace)->has_queries ||
-        !setup->mechanisms->policy->needs_queries) {
-        return true;
-    }
-    run->cosines = array_zeroed(head_count(setup->trace), sizeof *run->cosines, why);
-    bool good = run->cosines != NULL;
-    for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
-        good = add_cosines(run, setup_cohort(setup, i), why);
-    }
-    return good;
-}
-
 static bool run_make_plan(struct run *run, struct error *why)
 {
-    return run_add_all_cosines(run, why) &&
-           plan_resolve(run->setup, run->cosines, &run->plan, &run->trust, why);
+    const struct setup *setup = run->setup;
+    bool good = true;
+    if (setup->trace != NULL && trace_header(setup->trace)->has_queries &&
+        setup->mechanisms->policy->needs_queries) {
+        run->cosines = array_zeroed(head_count(setup->trace), sizeof *run->cosines, why);
+        good = run->cosines != NULL;
+        for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
+            good = add_cosines(run, setup_cohort(setup, i), why);
+        }
+    }
+    return good && plan_resolve(setup, run->cosines, &run->plan, &run->trust, why);
 }
 
 /* The request for a cohort's replay. */
@@ -384,18 +378,6 @@ struct ranges_work {
     double by;
 };
 
-/* Rows of a step whose misses are the median's, in a ledger that the run uses. The caller releases it. */
-static bool take_middle_step(struct run *run, struct ledger *one, struct error *why)
-{
-    run->plan.steps = run->rows.steps = 1;
-    ledger_init(one);
-    if (run->used != NULL && !ledger_middle_step(run->used, one, why)) {
-        return false;
-    }
-    run->used = run->used != NULL ? one : NULL;
-    return true;
-}
-
 /* What one token takes changes as the step does. */
 static bool time_one_step(const struct run *run, struct result *out, struct error *why)
 {
@@ -451,14 +433,17 @@ static bool time_ends(struct ranges_work *work, struct error *why)
 
 static bool run_make_ranges(struct run *run, struct ranges_work *work, struct error *why)
 {
-    struct ledger one;
     if (work->by <= 0) {
         return time_ends(work, why);
     }
+    struct ledger one;      /* rows of a step whose misses are the median's */
     struct run step = *run; /* a shallow copy, which owns nothing */
     work->run = &step;
-    bool good = take_middle_step(&step, &one, why) &&
-                time_one_step(&step, &work->ranges->base, why) && time_ends(work, why);
+    step.plan.steps = step.rows.steps = 1;
+    ledger_init(&one);
+    bool good = run->used == NULL || ledger_middle_step(run->used, &one, why);
+    step.used = run->used != NULL ? &one : NULL;
+    good = good && time_one_step(&step, &work->ranges->base, why) && time_ends(work, why);
     ledger_release(&one);
     return good;
 }

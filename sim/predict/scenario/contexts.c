@@ -43,16 +43,6 @@ static bool contexts_add(struct context_counts *counts, const struct node *node,
     return true;
 }
 
-static bool read_context(const struct node *node, const char *text, uint64_t *out,
-                         struct error *why)
-{
-    if (!units_parse_whole(text, UNIT_TOKENS, CONTEXTS_LONGEST, node->file, node->line, "contexts",
-                           out, why)) {
-        return false;
-    }
-    return *out > 0 || node_error(node, why, "a context of 0 tokens");
-}
-
 static bool contexts_read_count(struct context_counts *counts, const struct node *node,
                                 uint64_t *out, struct error *why)
 {
@@ -83,7 +73,10 @@ static bool read_counts(struct context_counts *counts, struct error *why)
             node_error(node, why, "'contexts' has an item that is not a context");
             return error_expect(why, "one context per sequence, such as [4K, 128K, 128K]");
         }
-        if (!read_context(node, counts->is_list ? node->text : node->key, &context, why) ||
+        if (!units_parse_whole(counts->is_list ? node->text : node->key, UNIT_TOKENS,
+                               CONTEXTS_LONGEST, node->file, node->line, "contexts", &context,
+                               why) ||
+            (context == 0 && !node_error(node, why, "a context of 0 tokens")) ||
             (!counts->is_list && !contexts_read_count(counts, node, &sequences, why)) ||
             !contexts_add(counts, node, context, sequences, why)) {
             return false;

@@ -269,24 +269,6 @@ static bool resolve_trace_check_size(const struct scenario *scenario, const stru
     return true;
 }
 
-/* Latent KV (MLA) is one head, which all query heads share. */
-static struct trace *generate_trace(const struct trace_profile *profile, const char *path,
-                                    const struct setup *setup, uint64_t steps, struct error *why)
-{
-    struct trace_geometry geometry = {
-        .layers = setup->model.layer_count,
-        .kv_heads = setup->model.kv_lora > 0 ? 1 : setup->model.kv_heads,
-        .query_heads = setup->model.query_heads,
-        .head_dim = setup->model.head_dim,
-        .context = (uint32_t)setup->context,
-        .keep = share_to_keep(setup),
-        .sequences = 1,
-        .steps = (uint32_t)steps,
-        .seed = setup->seed,
-    };
-    return trace_open_generated(profile, path, &geometry, why);
-}
-
 /* One trace for each context, of the profile at `path`, which may be that of a trace in `out`. */
 static bool generate_traces(const struct scenario *scenario, const char *path, struct files *files,
                             struct sources *sources, struct setup *out, struct error *why)
@@ -300,7 +282,18 @@ static bool generate_traces(const struct scenario *scenario, const char *path, s
     good = scenario == NULL || resolve_trace_check_size(scenario, out, steps, why);
     for (uint32_t i = 0; good && i < setup_cohort_count(out); i++) {
         struct setup own = setup_at(out, setup_cohort(out, i).context);
-        struct trace *trace = generate_trace(&profile, path, &own, steps, why);
+        const struct trace_geometry geometry = {
+            .layers = own.model.layer_count,
+            .kv_heads = own.model.kv_lora > 0 ? 1 : own.model.kv_heads, /* of latents: MLA */
+            .query_heads = own.model.query_heads,
+            .head_dim = own.model.head_dim,
+            .context = (uint32_t)own.context,
+            .keep = share_to_keep(&own),
+            .sequences = 1,
+            .steps = (uint32_t)steps,
+            .seed = own.seed,
+        };
+        struct trace *trace = trace_open_generated(&profile, path, &geometry, why);
         trace = trace != NULL ? sources_generated(sources, trace, why) : NULL;
         good = trace != NULL;
         out->trace = i == 0 ? trace : out->trace;

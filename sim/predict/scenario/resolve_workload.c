@@ -12,17 +12,6 @@
 
 /* Finds requests by their name, and what they replace in the scenario. */
 
-/* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
-static bool check_regular(const struct node *node, struct error *why)
-{
-    struct stat stat_of;
-    if (stat(node->text, &stat_of) != 0 || S_ISREG(stat_of.st_mode)) {
-        return true;
-    }
-    node_error(node, why, "workload '%.100s' is not a regular file", node->text);
-    return error_expect(why, "a file that can be read twice, not a folder or a pipe");
-}
-
 /* A path, or the name of a workload that ships with the program. */
 static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct error *why)
 {
@@ -31,11 +20,16 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
         return error_expect(why,
                             "the path of a file of requests, or synthetic:prompt=1000,output=200");
     }
+    struct stat info;
     bool there = !synthetic_is(node->text) && access(node->text, F_OK) == 0;
+    /* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
+    if (there && stat(node->text, &info) == 0 && !S_ISREG(info.st_mode)) {
+        node_error(node, why, "workload '%.100s' is not a regular file", node->text);
+        return error_expect(why, "a file that can be read twice, not a folder or a pipe");
+    }
     if (synthetic_is(node->text) || there || named_by_path(node->text, "csv")) {
-        return (!there || check_regular(node, why)) &&
-               (snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
-                node_error(node, why, "the text of the workload is too long"));
+        return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
+               node_error(node, why, "the text of the workload is too long");
     }
     return named_file(&named_workload, node->text, node->file, node->line, path, WORKLOAD_PATH,
                       why);

@@ -355,14 +355,19 @@ struct node *scenario_keys_tree(const struct scenario_values *values, const stru
     return all;
 }
 
-/* Several values stand under `sweep`, and only contexts are a list themselves. */
-static bool check_lists(const struct node *root, struct error *why)
+bool scenario_check_keys(const struct node *root, struct error *why)
 {
-    for (size_t i = 0; i < root->count; i++) {
+    bool known = node_check_keys(root, NAMES(scenario_keys), "scenario", why);
+    for (size_t i = 0; root->kind == NODE_MAP && i < root->count; i++) {
         const struct node *child = root->children[i];
         const struct scenario_key *key = scenario_key_find(child->key, strlen(child->key));
-        assert(key != NULL); /* unknown keys were refused */
-        if (child->kind == NODE_LIST && key->shape != SCENARIO_CONTEXTS &&
+        char path[SCENARIO_PATH];
+        if (key == NULL) {
+            error_nearest(why, scenario_suggest(child->key, path));
+            break;
+        }
+        /* Several values stand under `sweep`, and only contexts are a list themselves. */
+        if (known && child->kind == NODE_LIST && key->shape != SCENARIO_CONTEXTS &&
             key->shape != SCENARIO_SWEEP) {
             node_error(child, why, "'%s' is a list", child->key);
             return error_expect(why,
@@ -371,21 +376,5 @@ static bool check_lists(const struct node *root, struct error *why)
                                 child->key);
         }
     }
-    return true;
-}
-
-bool scenario_check_keys(const struct node *root, struct error *why)
-{
-    if (node_check_keys(root, NAMES(scenario_keys), "scenario", why)) {
-        return check_lists(root, why);
-    }
-    for (size_t i = 0; root->kind == NODE_MAP && i < root->count; i++) {
-        char path[SCENARIO_PATH];
-        const char *text = root->children[i]->key;
-        if (scenario_key_find(text, strlen(text)) == NULL) {
-            error_nearest(why, scenario_suggest(text, path));
-            break;
-        }
-    }
-    return error_rest(why, "spillway simulate --help");
+    return known || error_rest(why, "spillway simulate --help");
 }
