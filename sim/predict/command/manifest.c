@@ -226,6 +226,7 @@ static bool visit_container(const struct node *map, const struct visitor *visito
 {
     static const char *const own[] = {"deploy.replicas", "scale", NULL};
     static const char *const files[] = {"env_file", "envFrom", "extends.file", NULL};
+    static const char reads[] = "@(image|command|args|entrypoint|env|environment|build)";
     struct server_text *said = visitor->said;
     const struct node *entry = node_stated(map, "entrypoint"), *args = node_stated(map, "args");
     const struct node *command = node_stated(map, "command"), *copies = manifest_first(map, own);
@@ -262,8 +263,10 @@ static bool visit_container(const struct node *map, const struct visitor *visito
     int before = visitor->before, line = before + (copies != NULL ? copies : map)->line;
     uint64_t servers = said->copies;
     bool good = read_written(&written, before + map->line, copies, line, said, why);
-    if (said->copies > servers) {
-        manifest_container_settings_find(said, map, before);
+    for (size_t i = 0; said->copies > servers && i < map->count; i++) {
+        if (!text_matches(map->children[i]->key, reads)) {
+            manifest_settings_find(said, map->children[i], before);
+        }
     }
     tell_container(said, map);
     return good;

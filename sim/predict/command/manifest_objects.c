@@ -72,22 +72,6 @@ bool manifest_object_is_made(const struct node *object, void *const *objects)
     return made;
 }
 
-/* Keep what may be settings in lines of the text. In data a list of names and values explains nothing. */
-static void find_in_lines(struct server_text *said, char *text)
-{
-    int before = said->stray_count;
-    for (char *at = text; (at = strstr(at, "\\\n")) != NULL;) {
-        memcpy(at, " \v", 2);
-    }
-    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
-        stray_settings_find(said, line);
-    }
-    for (int i = before; i < said->stray_count; i++) {
-        struct stray_setting *at = &said->strays[i];
-        at->kind = at->kind == STRAY_LISTED ? STRAY_STATED : at->kind;
-    }
-}
-
 void manifest_settings_find(struct server_text *said, const struct node *node, int before)
 {
     static const char applied[] = "kubectl.kubernetes.io/last-applied-configuration";
@@ -111,19 +95,18 @@ void manifest_settings_find(struct server_text *said, const struct node *node, i
             fprintf(out, "%s%s", i > 0 ? " " : "", child->text);
         }
     }
-    if (out != NULL && fclose(out) == 0) {
-        said->line = before + node->line;
-        find_in_lines(said, text);
+    bool good = out != NULL && fclose(out) == 0;
+    for (char *at = text; good && (at = strstr(at, "\\\n")) != NULL;) {
+        memcpy(at, " \v", 2);
+    }
+    int count = said->stray_count;
+    said->line = good ? before + node->line : said->line;
+    for (char *rest = text, *line; good && (line = strsep(&rest, "\n")) != NULL;) {
+        stray_settings_find(said, line);
+    }
+    for (; count < said->stray_count; count++) { /* in data a list of names explains nothing */
+        struct stray_setting *at = &said->strays[count];
+        at->kind = at->kind == STRAY_LISTED ? STRAY_STATED : at->kind;
     }
     free(text);
-}
-
-void manifest_container_settings_find(struct server_text *said, const struct node *map, int before)
-{
-    static const char read[] = "@(image|command|args|entrypoint|env|environment|build)";
-    for (size_t i = 0; i < map->count; i++) {
-        if (!text_matches(map->children[i]->key, read)) {
-            manifest_settings_find(said, map->children[i], before);
-        }
-    }
 }

@@ -386,9 +386,8 @@ void manifest_objects_add(const struct node *root, void **objects);
  * replaced it? */
 bool manifest_object_is_made(const struct node *object, void *const *objects);
 
-/* Keep settings in texts of the node and below it; in those of a container, but for what it runs. */
+/* Keep settings in texts of the node and below it. */
 void manifest_settings_find(struct server_text *said, const struct node *node, int before);
-void manifest_container_settings_find(struct server_text *said, const struct node *map, int before);
 
 /* The text at a path; "": there is none. The first of the paths, which NULL ends, that is there, or NULL.
  * Does a key of the node (NULL: none), or below it, match? */
