@@ -255,26 +255,6 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
     table_line("interaction: ", line, out);
 }
 
-static void ablate_report_print_findings(const struct ablation *ablation, FILE *out)
-{
-    uint32_t idle = 0; /* mechanisms without rows of their own */
-    char names[NAMES];
-    for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        idle |= ablate_is_idle(ablation, i) ? 1u << i : 0;
-    }
-    fputc('\n', out);
-    print_interaction(ablation, out);
-    if (idle != 0) {
-        difference_names(&ablation->difference, idle, true, names, sizeof names);
-        table_line("no effect on any step: ", names, out);
-    }
-    const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
-    if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
-        fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
-                ablation->base.name);
-    }
-}
-
 static bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
                           struct error *why)
 {
@@ -295,7 +275,23 @@ static bool ablate_report(const struct ablation *ablation, const struct table_vi
                ablate_report_print_changes(ablation, out, why);
     }
     if (good) {
-        ablate_report_print_findings(ablation, out);
+        uint32_t idle = 0; /* mechanisms without rows of their own */
+        char names[NAMES];
+        for (uint32_t i = 0; i < ablation->difference.count; i++) {
+            idle |= ablate_is_idle(ablation, i) ? 1u << i : 0;
+        }
+        fputc('\n', out);
+        print_interaction(ablation, out);
+        if (idle != 0) {
+            difference_names(&ablation->difference, idle, true, names, sizeof names);
+            table_line("no effect on any step: ", names, out);
+        }
+        const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
+        if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
+            fprintf(out,
+                    "note: %s is lossy itself: nothing here is compared with exact attention\n",
+                    ablation->base.name);
+        }
         runs_notes_print_below(notes, view->why, out);
     }
     frame_destroy(frame);

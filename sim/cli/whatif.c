@@ -107,28 +107,6 @@ static uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_C
     return FIRST_FIGURE + count + 1;
 }
 
-/* Show what differs from point to point. An axis of rates states the requested rate, not the drawn one. */
-static void adapt(const struct whatif *whatif, struct frame_column *column)
-{
-    const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
-    if (of == COLUMN(batch)) {
-        column->extra = true;
-        double first = result_number(&whatif->results[0], of);
-        for (uint32_t i = 1; i < whatif->count && !whatif_is_axis(whatif, "batch"); i++) {
-            double batch = result_number(&whatif->results[i], of);
-            column->extra = column->extra && !(batch < first || batch > first);
-        }
-    } else if (of == COLUMN(cache_bytes)) {
-        column->extra = !whatif_is_axis(whatif, "mechanisms.budget");
-    } else if (of == COLUMN(requests_in_per_s)) {
-        column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
-    } else if (of == COLUMN(decode_tokens_per_s)) {
-        column->drop = whatif->figure == WHATIF_GOODPUT;
-    } else if (of == COLUMN(e2e_ms)) {
-        column->extra = whatif->figure != WHATIF_TIME;
-    }
-}
-
 static void whatif_table_put_point(const struct whatif *whatif,
                                    const struct whatif_findings *findings, uint32_t point,
                                    struct frame *frame)
@@ -163,8 +141,25 @@ static bool whatif_print_table(const struct whatif *whatif, const struct whatif_
     for (uint32_t i = 0; i < whatif->axis_count; i++) {
         columns[VALUE + i].title = axis_title(&whatif->axes[i]);
     }
-    for (uint32_t i = FIRST_FIGURE; i < count; i++) {
-        adapt(whatif, &columns[i]);
+    /* Show what differs from point to point. An axis of rates states the requested rate, not the drawn one. */
+    for (struct frame_column *column = columns + FIRST_FIGURE; column < columns + count; column++) {
+        const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
+        if (of == COLUMN(batch)) {
+            column->extra = true;
+            double first = result_number(&whatif->results[0], of);
+            for (uint32_t i = 1; i < whatif->count && !whatif_is_axis(whatif, "batch"); i++) {
+                double batch = result_number(&whatif->results[i], of);
+                column->extra = column->extra && !(batch < first || batch > first);
+            }
+        } else if (of == COLUMN(cache_bytes)) {
+            column->extra = !whatif_is_axis(whatif, "mechanisms.budget");
+        } else if (of == COLUMN(requests_in_per_s)) {
+            column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
+        } else if (of == COLUMN(decode_tokens_per_s)) {
+            column->drop = whatif->figure == WHATIF_GOODPUT;
+        } else if (of == COLUMN(e2e_ms)) {
+            column->extra = whatif->figure != WHATIF_TIME;
+        }
     }
     struct frame *frame = frame_create_view(columns, count, view, why);
     for (uint32_t i = 0; frame != NULL && i < whatif->count; i++) {

@@ -52,22 +52,6 @@ static bool open_destination(const struct destination *to, struct output *output
     return unfinished_open(to->path, &output->unfinished, why);
 }
 
-static bool output_open_file(struct output *output, struct error *why)
-{
-    struct destination to;
-    if (!destination_find(output->path, &to, why) || !open_destination(&to, output, why)) {
-        return false;
-    }
-    if (output->unfinished.name != NULL) {
-        output->file = open_stream(output->unfinished.fd);
-    }
-    if (output->file == NULL) {
-        output_write_error(output->path, errno, why);
-        unfinished_discard(&output->unfinished);
-    }
-    return output->file != NULL;
-}
-
 static void output_release(struct output *output)
 {
     free(output->path);
@@ -76,15 +60,23 @@ static void output_release(struct output *output)
 
 bool output_open(const char *path, struct output *output, struct error *why)
 {
+    struct destination to;
     *output = (struct output){.path = strdup(path)};
     if (output->path == NULL) {
         return error_set(why, path, 0, "out of memory");
     }
-    if (!output_open_file(output, why)) {
-        output_release(output);
-        return false;
+    bool good = destination_find(path, &to, why) && open_destination(&to, output, why);
+    if (good && output->unfinished.name != NULL) {
+        output->file = open_stream(output->unfinished.fd);
     }
-    return true;
+    if (good && output->file == NULL) {
+        good = output_write_error(path, errno, why);
+        unfinished_discard(&output->unfinished);
+    }
+    if (!good) {
+        output_release(output);
+    }
+    return good;
 }
 
 void output_discard(struct output *output)

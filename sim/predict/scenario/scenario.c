@@ -478,28 +478,6 @@ static bool lay_map(struct node *root, const struct node *map, struct error *why
     return good;
 }
 
-/* Lay the case, or the values of point `index`, the last key fastest, as a file of them would be. */
-static bool lay_point(const struct scenario *scenario, uint32_t index, struct scenario *out,
-                      struct error *why)
-{
-    uint32_t stride = scenario->points;
-    bool good = true;
-    if (scenario->cases != NULL) {
-        scenario_values_lay(&out->values, &scenario->cases[index].values);
-        good = lay_map(out->root, scenario->cases[index].root, why);
-    }
-    for (size_t i = 0; good && scenario->sweep != NULL && i < scenario->sweep->count; i++) {
-        const struct node *list = scenario->sweep->children[i];
-        stride /= (uint32_t)list->count;
-        const struct node *value = list->children[index / stride % list->count];
-        struct node *map = node_map(value->file, why);
-        good = map != NULL && node_put(map, list->key, value, why) &&
-               scenario_set_map(out->root, map, why);
-        node_destroy(map);
-    }
-    return good && scenario_values_take(&out->values, out->root, why);
-}
-
 bool scenario_init(struct scenario *out, struct error *why)
 {
     *out = (struct scenario){.root = node_map("scenario", why), .points = 1};
@@ -660,12 +638,28 @@ bool scenario_point(const struct scenario *scenario, uint32_t index, struct poin
                     struct error *why)
 {
     struct scenario point = {.values = scenario->values, .points = 1};
+    uint32_t stride = scenario->points;
     point.sources =
         scenario->sources != NULL ? sources_hold(scenario->sources) : sources_create(why);
     point.root = node_copy(scenario->root, why);
-    bool good = point.root != NULL && point.sources != NULL &&
-                lay_point(scenario, index, &point, why) && settle_pool(&point, why) &&
-                requests_set_context(&point, why) && resolve_point(&point, out, why);
+    bool good = point.root != NULL && point.sources != NULL;
+    /* The case, or the values of the point, the last key fastest, are laid as a file of them would be. */
+    if (good && scenario->cases != NULL) {
+        scenario_values_lay(&point.values, &scenario->cases[index].values);
+        good = lay_map(point.root, scenario->cases[index].root, why);
+    }
+    for (size_t i = 0; good && scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+        const struct node *list = scenario->sweep->children[i];
+        stride /= (uint32_t)list->count;
+        const struct node *value = list->children[index / stride % list->count];
+        struct node *map = node_map(value->file, why);
+        good = map != NULL && node_put(map, list->key, value, why) &&
+               scenario_set_map(point.root, map, why);
+        node_destroy(map);
+    }
+    good = good && scenario_values_take(&point.values, point.root, why) &&
+           settle_pool(&point, why) && requests_set_context(&point, why) &&
+           resolve_point(&point, out, why);
     scenario_release(&point);
     return good;
 }

@@ -99,19 +99,6 @@ static enum curve_id axis_figure(const char *path)
     return id >= 0 ? (enum curve_id)id : CURVE_COUNT;
 }
 
-static bool refuse_key(const struct axis_reading *reading, const char *key)
-{
-    struct error *why = reading->why;
-    char path[SCENARIO_PATH];
-    const char *name = strncmp(key, "mechanisms.", 11) == 0 ? key + 11
-                       : strncmp(key, "hardware.", 9) == 0  ? key + 9
-                                                            : key;
-    error_usage(why, reading->axis->option, 0, "'%s' cannot be an axis", key);
-    error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
-                      "hardware.link.h2d");
-    return error_nearest(why, scenario_suggest(name, path));
-}
-
 static bool is_scenario_key(const char *path)
 {
     const struct scenario_key *key = scenario_key_find(path, strcspn(path, "."));
@@ -138,7 +125,17 @@ static bool resolve_key(const struct axis_reading *reading, const char *name)
     } else if (strncmp(axis->key, "hardware.", 9) == 0 && strchr(part + 1, '.') != NULL) {
         known = axis_figure(axis->key) != CURVE_COUNT;
     }
-    return known || refuse_key(reading, name);
+    if (known) {
+        return true;
+    }
+    char path[SCENARIO_PATH];
+    bool inside = strncmp(name, "mechanisms.", 11) == 0 || strncmp(name, "hardware.", 9) == 0;
+    error_usage(reading->why, axis->option, 0, "'%s' cannot be an axis", name);
+    error_expect(reading->why,
+                 "a key of the scenario, a mechanism, or a figure of the machine such as "
+                 "hardware.link.h2d");
+    return error_nearest(reading->why,
+                         scenario_suggest(inside ? strchr(name, '.') + 1 : name, path));
 }
 
 /* Must values be whole numbers? Counts must, unless `number` is not whole or the key takes any: rates. */
