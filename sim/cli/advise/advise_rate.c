@@ -34,12 +34,6 @@ static bool is_shown(const struct fleet_size *fleet, uint32_t index)
     return fleet_is_sure(fleet, form) || fleet_best_on(fleet, form->candidate->machine) == index;
 }
 
-/* A twin that nobody asked for says nothing. */
-static bool is_asked(const struct fleet_form *form)
-{
-    return !form->is_twin || form->grid.count > 0;
-}
-
 static void fleet_print_rest(const void *context, bool wide, FILE *out)
 {
     const struct fleet_size *fleet = context;
@@ -49,7 +43,7 @@ static void fleet_print_rest(const void *context, bool wide, FILE *out)
     (void)wide;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
-        bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i) && is_asked(form);
+        bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i);
         dearer += left && can_be;
         refused += left && !can_be;
         such = such == NULL && left && !can_be ? form->refused : such;
@@ -133,11 +127,6 @@ static double fleet_cost_of(const struct fleet_form *form, const struct column *
     return result != NULL ? fleet_hour_cost(form) / 3600 / result_number(result, rate) : NAN;
 }
 
-static double fleet_request_cost(const struct fleet_form *form)
-{
-    return fleet_cost_of(form, COLUMN(requests_out_per_s));
-}
-
 static double fleet_tokens_cost(const struct fleet_form *form)
 {
     return 1e6 * fleet_cost_of(form, COLUMN(decode_tokens_per_s));
@@ -153,7 +142,7 @@ static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet
     frame_textf(rows, DATA_shape, "%u x %u", form->servers, form->gpus);
     frame_number(rows, DATA_cost_per_hour, fleet_hour_cost(form));
     frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(form));
-    frame_number(rows, DATA_cost_per_request, fleet_request_cost(form));
+    frame_number(rows, DATA_cost_per_request, fleet_cost_of(form, COLUMN(requests_out_per_s)));
     frame_text(rows, DATA_tie, fleet_tie_of(fleet, form));
     if (form != best) {
         frame_number(rows, DATA_times_cost, fleet_hour_cost(form) / fleet_hour_cost(best));
@@ -172,7 +161,7 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     frame_text(rows, DATA_hardware, form->candidate->machine);
     frame_text(rows, DATA_weights, form->weights);
     frame_text(rows, DATA_system, form->candidate->system);
-    if (form->routing != ROUTINGS && (form->servers > 1 || form->is_twin)) {
+    if (form->routing != ROUTINGS && form->servers != 1) {
         frame_text(rows, DATA_routing, routing_names[form->routing]);
     }
     frame_number(rows, DATA_gpus, form->gpus);
@@ -212,7 +201,7 @@ static struct frame *fleet_rows(const void *context, bool for_people, struct err
     struct frame *rows = frame_create(columns, DATA_COUNT, why);
     bool good = rows != NULL;
     for (uint32_t i = 0; good && i < fleet->count; i++) {
-        if (for_people ? is_shown(fleet, i) : is_asked(&fleet->forms[i])) {
+        if (!for_people || is_shown(fleet, i)) {
             fleet_put_row(fleet, i, rows);
             good = for_people || fleet_put_run(fleet, &fleet->forms[i], rows, why);
         }
@@ -272,7 +261,8 @@ static void say_cost(const struct fleet_form *best, char text[ADVISE_SENTENCE])
     if (!isnan(tokens)) {
         advise_say(text, "$%s a million output tokens, ", number_shown(UNIT_DOLLARS, tokens).text);
     }
-    advise_say(text, "$%s a request.", number_shown(UNIT_ROUGH, fleet_request_cost(best)).text);
+    advise_say(text, "$%s a request.",
+               number_shown(UNIT_ROUGH, fleet_cost_of(best, COLUMN(requests_out_per_s))).text);
 }
 
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
@@ -303,7 +293,8 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     frame_number(verdict, VERDICT_servers, best->servers);
     frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
     frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(best));
-    frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(best));
+    frame_number(verdict, VERDICT_cost_per_request,
+                 fleet_cost_of(best, COLUMN(requests_out_per_s)));
     advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
@@ -312,7 +303,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
 }
 
 /* Cheaper forms that miss a limit by so little that a run may be wrong about it, beside those that are
- * named as the next below. */
+ * named as the next below. Without prices, cheaper than others of their machine. */
 static void say_near_misses(const struct fleet_size *fleet, const struct fleet_form *best,
                             const struct fleet_form *below, char text[ADVISE_SENTENCE])
 {
@@ -321,8 +312,10 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const struct result *misses = fleet_misses(form);
-        if (fleet_miss_is_sure(fleet, form) && form != below && !form->is_twin &&
-            fleet_cost(form, form->fewer) < fleet_cost(best, best->servers) &&
+        double cost =
+            form->price > 0 ? fleet_cost(best, best->servers) : fleet_found_on(fleet, form);
+        if (fleet_miss_is_sure(fleet, form) && form != below &&
+            fleet_cost(form, form->fewer) < cost &&
             fleet_short(fleet, form) <=
                 (notes_find(misses->notes, NOTE_too_close) != NULL ? called : nearly)) {
             advise_say(text, "%s", before);
@@ -367,7 +360,7 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     advise_say(text, "%s%s%.0f request%s at %g a second, all simulated%s.", limits,
                limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
                fleet->rate, fleet->is_stream ? ", and held in 3 draws" : "");
-    const struct fleet_form *below = fleet_next_below(fleet);
+    const struct fleet_form *below = fleet_next_below(fleet, best);
     if (below != NULL) {
         advise_say(text, " With ");
         say_form(below, below->fewer, text);
@@ -375,11 +368,6 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
                    violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
     say_near_misses(fleet, best, below, text);
-    const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
-    if (twin->is_twin && twin->fewer == best->servers) {
-        advise_say(text, " Behind %s it %s.", routing_names[twin->routing],
-                   violation_describe(&fleet->targets, NULL, fleet_misses(twin), limits));
-    }
     frame_text(verdict, VERDICT_meets, text);
 }
 

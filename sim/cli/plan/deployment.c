@@ -52,8 +52,13 @@ void deployment_servers(const struct scenario *scenario, uint32_t servers, const
                         "; where prompts begin alike, one that knows them may need fewer servers: "
                         "--set routing=prefix-load");
         } else if (by != ROUTE_ROUND_ROBIN && routings[by].policy != NULL && program != NULL) {
-            text_append(text, SERVERS_WORDS, ", %s --policy %s --worker-urls and their URLs",
-                        program->router, routings[by].policy);
+            double balance = scenario_stated(&scenario->values, "balance_abs_threshold", NAN);
+            text_append(text, SERVERS_WORDS, ", %s --policy %s", program->router,
+                        routings[by].policy);
+            if (!isnan(balance)) {
+                text_append(text, SERVERS_WORDS, " --balance-abs-threshold %.0f", balance);
+            }
+            text_append(text, SERVERS_WORDS, " --worker-urls and their URLs");
         }
     }
 }

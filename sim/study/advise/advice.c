@@ -109,6 +109,17 @@ enum routing advice_routing(const struct scenario *scenario)
     return routing;
 }
 
+bool advice_set_servers(struct scenario *scenario, uint32_t servers, enum routing routing,
+                        struct error *why)
+{
+    struct scenario_values *values = &scenario->values;
+    bool routed = servers > 1 && routing != ROUTINGS;
+    return (servers == 1 || scenario_values_set(values, "replicas", servers, why)) &&
+           (!routed || scenario_values_set(values, "routing", routing, why)) &&
+           (!routed || routing != ADVICE_ROUTER ||
+            scenario_values_set(values, "balance_abs_threshold", ADVICE_BALANCE, why));
+}
+
 /* What is asked of a search beside the scenario. */
 struct advice_asked {
     struct advice_form form;
@@ -128,9 +139,7 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
     return scenario_copy(scenario, out, why) &&
            (!formed ||
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
-           (!several || scenario_values_set(&out->values, "replicas", form->servers, why)) &&
-           (!several || form->routing == ROUTINGS ||
-            scenario_values_set(&out->values, "routing", form->routing, why)) &&
+           (!several || advice_set_servers(out, form->servers, form->routing, why)) &&
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
 

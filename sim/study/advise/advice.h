@@ -15,8 +15,11 @@
 #include "study/plan/host_room.h"
 #include "study/plan/planning.h"
 
-/* The router of several servers where prompts begin alike and nobody stated one: that of SGLang and vLLM. */
+/* The router of several servers where prompts begin alike and nobody stated one: that of SGLang and vLLM, which
+ * looks at loads as soon as they differ by this many requests. With its own 64, servers that begin alike wait in
+ * one queue while others idle. */
 #define ADVICE_ROUTER ROUTE_PREFIX_LOAD
+enum { ADVICE_BALANCE = 8 };
 
 /* GPUs in servers of as many each, of which so many split a layer. */
 struct advice_form {
@@ -132,6 +135,10 @@ bool advice_int4_variant(const struct scenario *scenario, char *variant, char *i
 
 /* ADVICE_ROUTER; or ROUTINGS, if a router is stated, no prompt begins like another, or none is kept. */
 enum routing advice_routing(const struct scenario *scenario);
+
+/* Lay so many servers over the scenario, behind this router; ROUTINGS: as the scenario says. */
+bool advice_set_servers(struct scenario *scenario, uint32_t servers, enum routing routing,
+                        struct error *why);
 
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 

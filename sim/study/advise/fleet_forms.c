@@ -141,14 +141,13 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
 }
 
 /* The last form behind a router that knows no prompts. */
-static bool add_twin(struct fleet_size *out, struct error *why)
+static bool add_in_turn(struct fleet_size *out, struct error *why)
 {
     const struct fleet_form *form = &out->forms[out->count - 1];
-    struct fleet_form *twin = &out->forms[out->count++];
-    *twin = *form;
-    twin->is_twin = true;
-    twin->routing = ROUTE_ROUND_ROBIN;
-    return scenario_copy(&form->scenario, &twin->scenario, why);
+    struct fleet_form *in_turn = &out->forms[out->count++];
+    *in_turn = *form;
+    in_turn->routing = ROUTE_ROUND_ROBIN;
+    return scenario_copy(&form->scenario, &in_turn->scenario, why);
 }
 
 static bool add_forms(const struct candidate *candidate, const struct fleet_options *options,
@@ -162,7 +161,7 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
         if (shared && (options->most_gpus == 0 || gpus <= options->most_gpus)) {
             struct fleet_form *form = &out->forms[out->count++];
             good = make_form(candidate, &weights, i / SPLITS, gpus, options, form, why) &&
-                   (form->routing == ROUTINGS || add_twin(out, why));
+                   (form->routing == ROUTINGS || form->most_servers == 1 || add_in_turn(out, why));
         }
     }
     return good;
@@ -213,6 +212,11 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
     return good && check_forms(out, why);
 }
 
+const struct fleet_form *fleet_single(const struct fleet_form *form)
+{
+    return form - (form->routing == ROUTE_ROUND_ROBIN);
+}
+
 /* ---- what was found ---- */
 
 double fleet_cost(const struct fleet_form *form, uint32_t servers)
@@ -227,7 +231,7 @@ const struct result *fleet_holds(const struct fleet_form *form)
 
 const struct result *fleet_misses(const struct fleet_form *form)
 {
-    return form->alone == ALONE_MISSES ? &form->idle
+    return form->alone == ALONE_MISSES ? &fleet_single(form)->idle
            : form->fewer > 0           ? &form->runs[form->fewer - 1]
                                        : NULL;
 }
@@ -259,16 +263,16 @@ double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form
     return misses != NULL ? targets_violation(&fleet->targets, misses) : INFINITY;
 }
 
-const struct fleet_form *fleet_next_below(const struct fleet_size *fleet)
+const struct fleet_form *fleet_next_below(const struct fleet_size *fleet,
+                                          const struct fleet_form *best)
 {
-    const struct fleet_form *best = &fleet->forms[fleet->best];
     const struct fleet_form *found = best->fewer > 0 ? best : NULL;
     uint32_t most = best->fewer * best->gpus;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         uint32_t gpus = form->fewer * form->gpus;
         if (form->candidate == best->candidate && strcmp(form->weights, best->weights) == 0 &&
-            !form->is_twin && gpus > most && gpus < best->servers * best->gpus) {
+            gpus > most && gpus < best->servers * best->gpus) {
             found = form;
             most = gpus;
         }

@@ -18,6 +18,10 @@ static const double further = 2, too_dear = 4;
 /* Few requests are wrong by this share of a limit at times. */
 static const double nearly = 0.15;
 
+/* Servers in turn answer at most this many times what one answers of requests that come at once: each meets all
+ * prompts, as that one does. (Assumed: that run also begins and ends.) */
+static const double in_turn_most = 1.25;
+
 /* Requests at this share of what a server answers at most hardly meet each other. */
 static const double hardly = 0.001;
 
@@ -78,12 +82,42 @@ static void tell(const struct sizing *sizing)
     }
 }
 
-/* The best form of its machine, or the answer's twin: it has to hold as an answer does. */
+/* The best form of its machine: it has to hold as an answer does. */
 static bool fleet_leads(const struct fleet_size *fleet, uint32_t line)
 {
     const struct fleet_form *form = &fleet->forms[line];
-    return form->servers > 0 && (fleet_best_on(fleet, form->candidate->machine) == line ||
-                                 (form->is_twin && line == fleet->best + 1));
+    return form->servers > 0 && fleet_best_on(fleet, form->candidate->machine) == line;
+}
+
+/* The form, and the next one if it is the same server behind another router. */
+static uint32_t routers_of(const struct fleet_size *fleet, uint32_t line)
+{
+    return line + 1 < fleet->count && fleet_single(&fleet->forms[line + 1]) == &fleet->forms[line]
+               ? 2
+               : 1;
+}
+
+/* What one server answers is the same behind any router. */
+static void take_single(const struct sizing *sizing, uint32_t line, struct result *result,
+                        double violation)
+{
+    struct fleet_form *form = &sizing->fleet->forms[line];
+    bool missed = violation > 0 && notes_find(result->notes, NOTE_too_close) == NULL;
+    for (uint32_t i = 0, all = routers_of(sizing->fleet, line); i < all; i++) {
+        if (sizing->what == FLEET_ALONE) {
+            form[i].alone = missed ? ALONE_MISSES : ALONE_HOLDS;
+        } else {
+            form[i].most = capacity_at_once(result);
+            if (!result_ok(result)) {
+                result_reason(result, form[i].refused, sizeof form[i].refused);
+            }
+        }
+    }
+    if (sizing->what == FLEET_ALONE) {
+        result_release(&form->idle);
+        form->idle = *result;
+        result_init(result);
+    }
 }
 
 /* A run of so many servers, in a draw of the requests. */
@@ -104,30 +138,13 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
                        struct error *why)
 {
     struct sizing *sizing = context;
-    struct fleet_form *form = &sizing->fleet->forms[line];
-    const struct targets *targets = &sizing->options->targets;
-    double violation = targets_violation(targets, result);
+    double violation = targets_violation(&sizing->options->targets, result);
     (void)why;
     sizing->any = true;
-    switch (sizing->what) {
-    case FLEET_AT_ONCE:
-        form->most = capacity_at_once(result);
-        if (!result_ok(result)) {
-            result_reason(result, form->refused, sizeof form->refused);
-        }
-        break;
-    case FLEET_ALONE:
-        form->alone = violation > 0 && notes_find(result->notes, NOTE_too_close) == NULL
-                          ? ALONE_MISSES
-                          : ALONE_HOLDS;
-        result_release(&form->idle);
-        form->idle = *result;
-        result_init(result);
-        break;
-    case FLEET_BRIEF:
-    case FLEET_FULL:
+    if (sizing->what == FLEET_BRIEF || sizing->what == FLEET_FULL) {
         take_servers(sizing, line, value, result, violation);
-        break;
+    } else {
+        take_single(sizing, line, result, violation);
     }
     tell(sizing);
     return true;
@@ -150,35 +167,26 @@ static uint32_t next_within(struct fleet_form *form, uint32_t *values)
  * may be the least of their machine? */
 static bool nearly_holds(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    return form->fewer > 0 && !form->is_twin && form->alone != ALONE_MISSES &&
+    return form->fewer > 0 && form->alone != ALONE_MISSES &&
            form->grid.violation[form->fewer - 1] <= nearly &&
            fleet_cost(form, form->fewer) <= fleet_found_on(fleet, form);
 }
 
-/* Is it told what the most servers of the form that miss a limit miss? */
+/* Is it told what the most servers of the form that miss a limit miss? Of each machine's best form it is asked,
+ * so that a machine beside others has the answer that it has alone. */
 static bool tells_miss(const struct fleet_size *fleet, uint32_t line)
 {
     const struct fleet_form *form = &fleet->forms[line];
-    const struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-    bool twin = best != NULL && form->is_twin && form == best + 1 && form->fewer == best->servers;
-    bool below = best != NULL && fleet_is_sure(fleet, best) && form == fleet_next_below(fleet);
-    bool nearest = form->servers == 0 && fleet_best_on(fleet, form->candidate->machine) == line;
-    return form->fewer > 0 && form->alone != ALONE_MISSES && (twin || below || nearest);
-}
-
-/* Long runs of other machines wait until the best answer is sure: what costs far more is not tried beside it. */
-static bool waits_for_best(const struct fleet_size *fleet, const struct fleet_form *form)
-{
-    const struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-    return best != NULL && !fleet_is_sure(fleet, best) && !fleet_on_one_machine(form, best);
+    uint32_t leads = fleet_best_on(fleet, form->candidate->machine);
+    const struct fleet_form *leader = &fleet->forms[leads];
+    bool below = fleet_is_sure(fleet, leader) && form == fleet_next_below(fleet, leader);
+    return form->fewer > 0 && form->alone != ALONE_MISSES &&
+           (below || (form->servers == 0 && leads == line));
 }
 
 static uint32_t next_full(const struct fleet_size *fleet, uint32_t line, uint32_t *values)
 {
     const struct fleet_form *form = &fleet->forms[line];
-    if (waits_for_best(fleet, form)) {
-        return 0;
-    }
     bool tells = nearly_holds(fleet, form) || tells_miss(fleet, line);
     const uint32_t told[] = {fleet_leads(fleet, line) ? form->servers : 0, tells ? form->fewer : 0};
     uint32_t count = 0;
@@ -204,7 +212,7 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     case FLEET_ALONE:
         return form->alone == ALONE_ASKED;
     default:
-        return form->refused[0] == '\0' && !form->is_twin;
+        return form->refused[0] == '\0' && fleet_single(form) == form;
     }
 }
 
@@ -229,33 +237,6 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
     sizing->what = what;
     tell(sizing);
     return rounds_run(&rounds, why);
-}
-
-static void runs_release(struct fleet_form *form)
-{
-    for (uint32_t i = 0; i < form->grid.count; i++) {
-        result_release(&form->runs[i]);
-    }
-    free(form->runs);
-    free(form->draws);
-    form->runs = NULL;
-    form->draws = NULL;
-    grid_release(&form->grid);
-}
-
-/* Begin to search a form's servers, 1 to `within`, at a guess. */
-static bool begin(struct fleet_form *form, uint32_t within, uint32_t guess, struct error *why)
-{
-    uint32_t most = form->most_servers;
-    runs_release(form);
-    form->within = within;
-    form->runs = array_zeroed(most, sizeof *form->runs, why);
-    form->draws = array_zeroed(most, sizeof *form->draws, why);
-    form->searched = form->runs != NULL && form->draws != NULL && grid_init(&form->grid, most, why);
-    if (form->searched) {
-        grid_near(&form->grid, (guess < within ? guess : within) - 1, 1, 1);
-    }
-    return form->searched;
 }
 
 /* Search the forms that begun. */
@@ -286,15 +267,21 @@ static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_fo
     return servers < form->most_servers ? (uint32_t)servers : form->most_servers;
 }
 
-/* Search the form, or go on with more servers. */
-static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t within,
-                        struct error *why)
+/* Search the form, 1 to `within` servers, from a guess; or go on with more. */
+static bool begin(const struct fleet_size *fleet, struct fleet_form *form, uint32_t within,
+                  struct error *why)
 {
-    if (form->within > 0) {
-        form->within = within;
-        return form->searched = true;
+    uint32_t guess = servers_at(fleet, form, CAPACITY_USUAL), most = form->most_servers;
+    bool begun = form->within > 0;
+    form->within = within;
+    form->searched =
+        begun || ((form->runs = array_zeroed(most, sizeof *form->runs, why)) != NULL &&
+                  (form->draws = array_zeroed(most, sizeof *form->draws, why)) != NULL &&
+                  grid_init(&form->grid, most, why));
+    if (form->searched && !begun) {
+        grid_near(&form->grid, (guess < within ? guess : within) - 1, 1, 1);
     }
-    return begin(form, within, servers_at(fleet, form, CAPACITY_USUAL), why);
+    return form->searched;
 }
 
 /* Servers of the form that cost no more. */
@@ -329,7 +316,7 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
     for (uint32_t i = first; i < fleet->count && fleet_on_one_machine(&forms[i], &forms[first]);
          i++) {
         struct fleet_form *form = &fleet->forms[i];
-        bool open = form->refused[0] == '\0' && !form->decided && !form->is_twin;
+        bool open = form->refused[0] == '\0' && !form->decided;
         double cost = open ? least_cost(fleet, form) : INFINITY;
         next = fmin(next, cost < least ? least : cost);
         likely = cost < least ? form : likely;
@@ -373,9 +360,9 @@ static bool find_any(struct sizing *sizing, struct error *why)
             struct fleet_form *likely = find_likely(fleet, i, &most);
             any = any || likely != NULL;
             if (likely != NULL && asks_alone(fleet, likely)) {
-                likely->alone = ALONE_ASKED;
+                likely[likely == fleet_single(likely) ? 0 : -1].alone = ALONE_ASKED;
             } else if (likely != NULL) {
-                good = begin_brief(fleet, likely, servers_for(likely, most), why);
+                good = begin(fleet, likely, servers_for(likely, most), why);
             }
         }
         good = good && search(sizing, FLEET_BRIEF, why) && ask_alone(sizing, why);
@@ -394,8 +381,18 @@ static void reopen(struct fleet_size *fleet)
     }
 }
 
+/* May so many servers of the form hold the rate, more than missed a limit already? One server is that of the
+ * form before, which only its router tells apart. */
+static bool may_hold(const struct fleet_size *fleet, const struct fleet_form *form,
+                     uint32_t servers)
+{
+    bool in_turn = fleet_single(form) != form;
+    return form->refused[0] == '\0' && form->alone != ALONE_MISSES && servers > form->within &&
+           (!in_turn || (servers > 1 && servers >= servers_at(fleet, form, in_turn_most)));
+}
+
 /* The other forms on machines that have an answer, with as many servers as cost no more, or too little more
- * to call, unless as many missed a limit already. If they miss one, the form is dearer. */
+ * to call. If they miss a limit, the form is dearer. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -404,9 +401,8 @@ static bool compare(struct sizing *sizing, struct error *why)
         struct fleet_form *form = &fleet->forms[i];
         double found = fleet_found_on(fleet, form);
         uint32_t within = isinf(found) ? 0 : servers_for(form, found * (1 + TIE_PERCENT / 100.0));
-        bool open = form->refused[0] == '\0' && !form->is_twin && form->servers == 0 &&
-                    form->alone != ALONE_MISSES && within > form->within;
-        good = !open || begin_brief(fleet, form, within, why);
+        bool open = form->servers == 0 && may_hold(fleet, form, within);
+        good = !open || begin(fleet, form, within, why);
     }
     good = good && search(sizing, FLEET_BRIEF, why);
     for (uint32_t i = 0; i < fleet->count; i++) {
@@ -415,20 +411,9 @@ static bool compare(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Begin to ask whether servers like the answer's, as many or fewer, hold the rate behind another router. */
-static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
-{
-    struct fleet_form *twin = best + 1;
-    *begun = best->routing == ADVICE_ROUTER && best->servers > 1 && twin->grid.count == 0;
-    if (*begun) {
-        return begin(twin, best->servers, best->servers, why);
-    }
-    return true;
-}
-
 /* Servers of a machine's best form, as many as few requests tell, are run as `simulate` runs them, and so
  * are those that nearly hold. Where the former do not hold the rate then, the form that is probably the
- * cheapest now is searched, with more servers or another; and where the answer's do, their twin. */
+ * cheapest now is searched, with more servers or another. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -439,12 +424,8 @@ static bool confirm(struct sizing *sizing, struct error *why)
         fleet_size_choose(fleet);
         sizing->any = false; /* run at length in this round */
         good = good && (!fleet->is_stream || fleet_try(sizing, FLEET_FULL, why));
-        if (good && !sizing->any) {
-            bool begun = false;
-            good = fleet->best == FLEET_NONE || begin_twin(&fleet->forms[fleet->best], &begun, why);
-            if (!begun) {
-                break;
-            }
+        if (!sizing->any) {
+            break;
         }
         good = good && search(sizing, FLEET_BRIEF, why);
     }
@@ -472,7 +453,12 @@ void fleet_size_release(struct fleet_size *fleet)
 {
     for (uint32_t i = 0; i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
-        runs_release(form);
+        for (uint32_t j = 0; j < form->grid.count; j++) {
+            result_release(&form->runs[j]);
+        }
+        free(form->runs);
+        free(form->draws);
+        grid_release(&form->grid);
         result_release(&form->idle);
         scenario_release(&form->scenario);
     }
@@ -486,9 +472,7 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
 {
     return scenario_copy(&form->scenario, out, why) &&
            scenario_values_set(&out->values, "rate", fleet->rate, why) &&
-           (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
-           (servers == 1 || form->routing == ROUTINGS ||
-            scenario_values_set(&out->values, "routing", form->routing, why));
+           advice_set_servers(out, servers, form->routing, why);
 }
 
 bool fleet_miss_scenario(const struct fleet_size *fleet, const struct fleet_form *form,

@@ -6,17 +6,16 @@
  * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest form
  * wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest servers.
  *
- * Where prompts begin alike and nobody stated a router, several servers stand behind one by prefixes
- * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own. The answer is then also
- * asked behind a router that takes servers in turn: a form of its own, its *twin*.
+ * Where prompts begin alike and nobody stated a router, it is part of the form: several servers stand behind
+ * one by prefixes (ADVICE_ROUTER), where each keeps other prompts and a session comes back to its own; or behind
+ * one that takes servers in turn, the next form of the list.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
  * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
  * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it, in several
- * draws (capacity.h): of the best form of each machine and of the answer's twin, which have to hold there, too;
- * and of the smaller number of GPUs whose miss is printed. Servers that nearly hold are asked in one. Figures
- * are shown of no others.
+ * draws (capacity.h): of the best form of each machine, which has to hold there, too; of its next smaller number
+ * of GPUs; and of servers that nearly hold. Figures are shown of no others.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
  * server answers at most. */
@@ -56,7 +55,6 @@ struct fleet_form {
     char refused[FLEET_REASON];        /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
     enum routing routing;              /* of several servers; ROUTINGS: as the scenario says */
-    bool is_twin;                      /* of the form before it */
     /* what a cheap run told */
     double most; /* requests a second, when all come at once; 0: it cannot run */
     /* answers */
@@ -114,9 +112,10 @@ const struct capacity_draws *fleet_miss_draws(const struct fleet_form *form);
 /* By how much fleet_misses() misses a limit, as a share of it; infinity: nothing does. */
 double fleet_short(const struct fleet_size *fleet, const struct fleet_form *form);
 
-/* The form of the answer's system with the most GPUs that miss a limit, below the answer's; NULL: none was
- * tried. */
-const struct fleet_form *fleet_next_below(const struct fleet_size *fleet);
+/* The form of the same system and machine with the most GPUs that miss a limit, below those of a form that holds
+ * the rate; NULL: none was tried. */
+const struct fleet_form *fleet_next_below(const struct fleet_size *fleet,
+                                          const struct fleet_form *best);
 
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form
@@ -131,6 +130,10 @@ enum tie fleet_tie(const struct fleet_form *a, const struct fleet_form *b);
 /* List all forms in `out`, those that cannot be with their reason. Fails if none can be. */
 bool fleet_list_forms(const struct scenario *scenario, const struct fleet_options *options,
                       struct fleet_size *out, struct error *why);
+
+/* The form whose runs of one server are this form's, too: itself, or the one before it, which only its router
+ * tells apart. */
+const struct fleet_form *fleet_single(const struct fleet_form *form);
 
 /* The least that a form of the same machine costs that holds the rate; infinity: none does. */
 double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form);
