@@ -70,8 +70,12 @@ const char *violation_describe(const struct targets *targets, const struct colum
     const json_t *draws = notes_find(result->notes, NOTE_draws);
     if (draws != NULL) {
         int missed = (int)json_integer_value(json_object_get(draws, "missed"));
-        text_append(text, VIOLATION_TEXT, " in %d of %d draws (seed%s %s)", missed, CAPACITY_DRAWS,
-                    text_plural((uint64_t)missed),
+        bool alike = json_is_true(json_object_get(draws, "alike"));
+        text_append(text, VIOLATION_TEXT, "%s in %d of %d draws (seed%s %s)",
+                    alike   ? ""
+                    : grows ? " or misses a limit"
+                            : " or lets its queue grow",
+                    missed, CAPACITY_DRAWS, text_plural((uint64_t)missed),
                     json_string_value(json_object_get(draws, "seeds")));
     }
     bool lacks = compared != NULL && !result_cell(result, compared)->set;

@@ -427,8 +427,8 @@ void serving_write_steady(const struct requests *requests, const struct served *
         result_note(result, note_plain(NOTE_queue_grows));
     } else if (!window->known) {
         result_note(result, note_make(NOTE_not_known, note_whole(counted),
-                                      note_real(100 * fmin(window->means_wide, 1)),
-                                      note_real(100 * fmin(window->tails_wide, 1))));
+                                      note_real(100 * fmin(window->means_wide, 0.99)),
+                                      note_real(100 * fmin(window->tails_wide, 0.99))));
     }
     if (!window->grows && !as_asked && window->asked > 0) {
         result_note(result, note_make(NOTE_rate_drawn, note_real(window->rate.value),

@@ -178,7 +178,10 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
     if (size->gib == 0 || size->found.saves_s <= 0) {
         return ADVICE_HOST_SLOW_LINK;
     }
-    return advised || advice->host.slower < -NO_GAIN ? ADVICE_HOST_PAYS : ADVICE_HOST_NO_GAIN;
+    double slower = advice->host.slower;
+    return advised || slower < -NO_GAIN ? ADVICE_HOST_PAYS
+           : isnan(slower)              ? ADVICE_HOST_UNASKED
+                                        : ADVICE_HOST_NO_GAIN;
 }
 
 bool advice_host_find(const struct advice_options *options, struct advice *advice,

@@ -63,10 +63,18 @@ uint32_t draws_next(const struct capacity_draws *draws, const struct targets *ta
     return draws->asked == 0 ? 1 : used;
 }
 
+/* The seed of draw k. Behind the largest seed, 2^53, comes 0. */
+static int64_t draw_seed(int64_t first, int64_t draw)
+{
+    const int64_t seeds = (INT64_C(1) << 53) + 1;
+    return (first + draw + seeds) % seeds;
+}
+
 bool draws_set(struct scenario *scenario, uint32_t draw, struct error *why)
 {
-    double seed = scenario_stated(&scenario->values, "seed", 1);
-    return draw == 0 || scenario_values_set(&scenario->values, "seed", seed + draw, why);
+    int64_t seed = (int64_t)scenario_stated(&scenario->values, "seed", 1);
+    return draw == 0 ||
+           scenario_values_set(&scenario->values, "seed", (double)draw_seed(seed, draw), why);
 }
 
 uint32_t draws_asked(const struct capacity_draws *draws)
@@ -85,7 +93,8 @@ static void list_seeds(const struct capacity_draws *draws, int64_t first, char t
     text[0] = '\0';
     for (int draw = 0; draw < CAPACITY_DRAWS; draw++) {
         if ((draws->missed >> draw & 1) != 0) {
-            text_append(text, 64, "%s%" PRId64, text[0] != '\0' ? ", " : "", first + draw);
+            text_append(text, 64, "%s%" PRId64, text[0] != '\0' ? ", " : "",
+                        draw_seed(first, draw));
         }
     }
 }
@@ -93,11 +102,12 @@ static void list_seeds(const struct capacity_draws *draws, int64_t first, char t
 bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct result *run,
                 struct result *kept)
 {
-    int64_t first = result_cell(run, COLUMN(seed))->integer - draw;
+    int64_t first = draw_seed(result_cell(run, COLUMN(seed))->integer, -(int64_t)draw);
     bool keeps = draw == 0 || (misses && draws->missed == 0);
     char seeds[64];
     draws->asked |= (uint8_t)(1U << draw);
     draws->missed |= (uint8_t)(misses << draw);
+    draws->grown |= (uint8_t)((result_number(run, COLUMN(queue_grows)) > 0) << draw);
     if (keeps) {
         result_release(kept);
         *kept = *run;
@@ -105,7 +115,9 @@ bool draws_take(struct capacity_draws *draws, uint32_t draw, bool misses, struct
     }
     if (draws->asked == ALL_DRAWS && draws->missed > 0 && draws->missed < ALL_DRAWS) {
         list_seeds(draws, first, seeds);
-        result_note(kept, note_make(NOTE_draws, note_whole(draws_missed(draws)), note_text(seeds)));
+        bool alike = draws->grown == 0 || draws->grown == draws->missed;
+        result_note(kept, note_make(NOTE_draws, note_flag(alike), note_whole(draws_missed(draws)),
+                                    note_text(seeds)));
     }
     return keeps;
 }

@@ -35,7 +35,7 @@ bool capacity_has_sessions(const struct scenario *scenario);
 enum { CAPACITY_DRAWS = 3 };
 
 struct capacity_draws {
-    uint8_t asked, missed; /* bit k: with the k-th next seed */
+    uint8_t asked, missed, grown; /* bit k: with the k-th next seed; grown: its queue does */
 };
 
 /* The draws in which a load is to be asked next, into `values`: draw k of the load `value` of a search of
