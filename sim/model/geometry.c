@@ -278,16 +278,6 @@ static void count_weights(const struct model *model, uint32_t layer, uint64_t ba
     }
 }
 
-static void weigh_bytes(const struct model *model, uint32_t layer, struct model_part *parts)
-{
-    struct model_operator operators[MODEL_MOST_OPERATORS];
-    size_t count = model_operators(model, layer, UINT64_MAX, 0, operators);
-    for (size_t i = 0; i < count; i++) {
-        enum dtype type = operators[i].matrix ? operators[i].weights : DTYPE_BF16;
-        parts[part_of(&operators[i])].bytes[type] += operators[i].weight_bytes;
-    }
-}
-
 void model_parts(const struct model *model, struct model_part parts[MODEL_PARTS])
 {
     struct model own = *model, values;
@@ -300,7 +290,12 @@ void model_parts(const struct model *model, struct model_part parts[MODEL_PARTS]
     for (uint32_t l = 0; l < model->layer_count; l++) {
         count_weights(&values, l, UINT64_MAX, false, parts);
         count_weights(&values, l, 1, true, parts);
-        weigh_bytes(&own, l, parts);
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(&own, l, UINT64_MAX, 0, operators);
+        for (size_t i = 0; i < count; i++) {
+            enum dtype type = operators[i].matrix ? operators[i].weights : DTYPE_BF16;
+            parts[part_of(&operators[i])].bytes[type] += operators[i].weight_bytes;
+        }
     }
     struct model_part *edge = &parts[PART_EMBEDDING];
     struct model_operator operators[MODEL_MOST_OPERATORS];

@@ -135,21 +135,6 @@ static double zipf_factor(uint32_t experts, double chosen, double skew)
     return factor;
 }
 
-/* The first group has experts 1, 1 + groups, 1 + 2 groups, ... by rank: the most frequent ones. */
-static void add_skew(const struct model *model, const struct model_layer *layer, uint64_t tokens,
-                     struct model_experts *out)
-{
-    double skew = model->parallel.skew, missed = 0;
-    double factor = zipf_factor(layer->experts, layer->experts_per_token, skew);
-    out->visits = 0;
-    for (uint32_t i = 0; i < layer->experts; i += model->parallel.experts) {
-        double chosen = fmin(1, factor * pow(i + 1.0, -skew));
-        out->visits += chosen;
-        missed += pow(1 - chosen, (double)tokens);
-    }
-    out->unread = missed / out->held;
-}
-
 double model_largest_of(uint32_t draws)
 {
     static const double most[] = {0,      0.5642, 1.0294, 1.4236, 1.7660,
@@ -169,21 +154,6 @@ static double popularity_variance(double tokens)
     return fmax(0, log(most) * (most + 1) / (2 * (most - 1)) - 1);
 }
 
-/* Tokens that choose by chance do not visit every group alike, and some hold more popular experts (alike with
- * a skew): the mean becomes what the fullest has, of visits and visited experts. */
-static void add_chance(const struct model *model, const struct model_layer *layer, uint64_t tokens,
-                       struct model_experts *out)
-{
-    double most = model_largest_of(model->parallel.experts), all = (double)tokens;
-    double share = fmin(1, out->visits / layer->experts_per_token);
-    double visits = out->visits * all, read = out->held * (1 - out->unread);
-    double uneven = model->parallel.skew > 0 ? 0 : popularity_variance(all) / out->held;
-    visits += most * sqrt(visits * (1 + visits * uneven) * (1 - share));
-    read += most * sqrt(read * out->unread);
-    out->visits = fmin(visits / all, fmin(out->held, layer->experts_per_token));
-    out->unread = fmax(0, 1 - read / out->held);
-}
-
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens)
 {
@@ -198,10 +168,28 @@ struct model_experts model_experts_of(const struct model *model, const struct mo
         .unread = pow(1.0 - each, (double)tokens),
     };
     if (model->parallel.skew > 0) {
-        add_skew(model, layer, tokens, &experts);
+        /* The first group has experts 1, 1 + groups, 1 + 2 groups, ... by rank: the most frequent ones. */
+        double skew = model->parallel.skew, missed = 0;
+        double factor = zipf_factor(layer->experts, layer->experts_per_token, skew);
+        experts.visits = 0;
+        for (uint32_t i = 0; i < layer->experts; i += model->parallel.experts) {
+            double chosen = fmin(1, factor * pow(i + 1.0, -skew));
+            experts.visits += chosen;
+            missed += pow(1 - chosen, (double)tokens);
+        }
+        experts.unread = missed / experts.held;
     }
     if (groups > 1 && tokens > 0) {
-        add_chance(model, layer, tokens, &experts);
+        /* Tokens that choose by chance do not visit every group alike, and some hold more popular experts
+         * (alike with a skew): the mean becomes what the fullest has, of visits and visited experts. */
+        double most = model_largest_of(model->parallel.experts), all = (double)tokens;
+        double share = fmin(1, experts.visits / layer->experts_per_token);
+        double visits = experts.visits * all, read = experts.held * (1 - experts.unread);
+        double uneven = model->parallel.skew > 0 ? 0 : popularity_variance(all) / experts.held;
+        visits += most * sqrt(visits * (1 + visits * uneven) * (1 - share));
+        read += most * sqrt(read * experts.unread);
+        experts.visits = fmin(visits / all, fmin(experts.held, layer->experts_per_token));
+        experts.unread = fmax(0, 1 - read / experts.held);
     }
     return experts;
 }

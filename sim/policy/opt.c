@@ -42,18 +42,6 @@ static inline void opt_raise(struct opt *opt, uint32_t block, uint64_t key)
     }
 }
 
-/* Evict the block at the root. */
-static inline void opt_evict(struct opt *opt)
-{
-    uint64_t *tree = opt->tree;
-    size_t node = (size_t)opt->leaves + (uint32_t)tree[1];
-    for (tree[node] = 0; node > 1; node /= 2) {
-        uint64_t a = tree[node], b = tree[node ^ 1];
-        tree[node / 2] = a > b ? a : b;
-    }
-    opt->base.held--;
-}
-
 static inline bool opt_touch(struct policy *policy, uint32_t block)
 {
     struct opt *opt = (struct opt *)policy;
@@ -70,7 +58,14 @@ static inline bool opt_admit(struct policy *policy, uint32_t block)
 {
     struct opt *opt = (struct opt *)policy;
     if (policy->held == opt->base.capacity) {
-        opt_evict(opt);
+        /* Evict the block at the root. */
+        uint64_t *tree = opt->tree;
+        size_t node = (size_t)opt->leaves + (uint32_t)tree[1];
+        for (tree[node] = 0; node > 1; node /= 2) {
+            uint64_t a = tree[node], b = tree[node ^ 1];
+            tree[node / 2] = a > b ? a : b;
+        }
+        opt->base.held--;
     }
     opt_raise(opt, block, opt->missed_key[block]);
     policy->held++;

@@ -119,19 +119,6 @@ static uint32_t oldest_end(const struct window_maw *maw)
     return maw->window + (maw->end - maw->window + 3) / 4;
 }
 
-static void average_weights(struct window_maw *maw, const struct demand *demand, bool all)
-{
-    average_shares(maw, maw->first, maw->left,
-                   take_weights(maw, demand, maw->first, maw->left, all), all);
-    if (maw->left < maw->window) {
-        double sum = take_weights(maw, demand, maw->window, maw->end, true);
-        average_shares(maw, maw->left, oldest_end(maw), sum + (double)demand->window_mass, true);
-    }
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        maw->weight[demand->units[i]] = 0;
-    }
-}
-
 static uint32_t count_above(const struct window_maw *maw, uint32_t from, uint32_t to, double least)
 {
     uint32_t count = 0;
@@ -173,7 +160,16 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
     outcome->admitted = outcome->hit - policy->held; /* only at the first access */
     policy->held = outcome->hit;
     if (all || maw->append > 0) { /* else nobody asks for an average again */
-        average_weights(maw, demand, all);
+        average_shares(maw, maw->first, maw->left,
+                       take_weights(maw, demand, maw->first, maw->left, all), all);
+        if (maw->left < maw->window) {
+            double sum = take_weights(maw, demand, maw->window, maw->end, true);
+            average_shares(maw, maw->left, oldest_end(maw), sum + (double)demand->window_mass,
+                           true);
+        }
+        for (uint32_t i = 0; i < demand->recorded; i++) {
+            maw->weight[demand->units[i]] = 0;
+        }
     }
     maw->accesses++;
     if (all && !is_prompt(maw)) {

@@ -333,19 +333,6 @@ static bool play_group(struct blocks_layer *layer, const struct blocks_group *gr
     return good;
 }
 
-/* The mass of a head's rows, which is not shifted. */
-static void replay_blocks_take_mass(struct blocks_layer *layer, uint32_t target, uint32_t head)
-{
-    const struct replay_plan *plan = layer->job->plan;
-    uint32_t source_head = source_of(layer, target, head).head;
-    for (uint32_t s = 0; s < plan->steps; s++) {
-        struct ledger_row *row = &layer->rows[(size_t)head * plan->steps + s];
-        size_t at = (size_t)source_head * layer->total + plan->warmup + s;
-        row->mass = layer->wants[at].mass.least;
-        row->mass_most = layer->wants[at].mass.most;
-    }
-}
-
 /* ---- a layer ---- */
 
 /* Add what a group's cache did to a part's target layer and totals. */
@@ -379,7 +366,15 @@ static bool add_group(struct blocks_layer *layer, uint32_t number, const struct 
     }
     for (uint32_t head = group->first; head < group->end; head++) {
         if (is_offloaded(layer, group->target, head)) {
-            replay_blocks_take_mass(layer, group->target, head);
+            /* The mass of a head's rows, which is not shifted. */
+            const struct replay_plan *plan = layer->job->plan;
+            uint32_t source_head = source_of(layer, group->target, head).head;
+            for (uint32_t s = 0; s < plan->steps; s++) {
+                struct ledger_row *row = &layer->rows[(size_t)head * plan->steps + s];
+                size_t at = (size_t)source_head * layer->total + plan->warmup + s;
+                row->mass = layer->wants[at].mass.least;
+                row->mass_most = layer->wants[at].mass.most;
+            }
         }
     }
     for (uint32_t i = number; i < job->part_count; i++) {

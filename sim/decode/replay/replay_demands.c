@@ -202,21 +202,6 @@ static bool union_add_rank(struct replay_union *all, const struct kept_demand *k
     return any;
 }
 
-/* The demands of a union's queries, whose arrays grow no more. */
-static void union_place_members(struct replay_union *all, const struct kept_demand *kept,
-                                uint32_t rows)
-{
-    for (uint32_t i = 0; i < rows; i++) {
-        struct demand *member = &all->members[i];
-        *member = kept[i].demand;
-        member->units = all->units + kept[i].first;
-        member->mass = all->mass + kept[i].first;
-        member->scale = NULL;
-        member->query = all->whole ? all->queries + kept[i].query : NULL;
-        member->query_stride = 1;
-    }
-}
-
 /* What a stream wants in a step: each unit once, by any query's highest rank. Valid until the next call. */
 static struct demand union_demand(struct replay_union *all, const struct replay_plan *plan,
                                   uint32_t stream, uint32_t step)
@@ -232,7 +217,16 @@ static struct demand union_demand(struct replay_union *all, const struct replay_
     for (rank = kept->demand.wanted; rank < kept->length; rank++) {
         union_add(all, kept->first + rank, &count);
     }
-    union_place_members(all, kept, rows);
+    /* The demands of a union's queries, whose arrays grow no more. */
+    for (uint32_t i = 0; i < rows; i++) {
+        struct demand *member = &all->members[i];
+        *member = kept[i].demand;
+        member->units = all->units + kept[i].first;
+        member->mass = all->mass + kept[i].first;
+        member->scale = NULL;
+        member->query = all->whole ? all->queries + kept[i].query : NULL;
+        member->query_stride = 1;
+    }
     return (struct demand){.units = all->union_units,
                            .mass = all->union_mass,
                            .wanted = wanted,

@@ -118,18 +118,6 @@ static bool get_ledger(const struct trace *trace, const struct replay_plan *plan
     return good;
 }
 
-static void put_ledger(const struct trace *trace, const struct replay_plan *plan,
-                       const struct ledger *ledger, struct disk_cache *cache)
-{
-    struct kept_key key;
-    size_t size;
-    uint8_t *value = kept_key_init(&key, trace, plan) ? ledger_pack(ledger, &size) : NULL;
-    if (value != NULL) {
-        disk_cache_put(cache, kept_key_bytes(&key), (struct disk_cache_bytes){value, size});
-    }
-    free(value);
-}
-
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why)
 {
@@ -142,7 +130,15 @@ bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans,
     }
     bool good = kept || replay_run_many(trace, plans, count, means, ledgers, why);
     for (uint32_t i = 0; good && !kept && means->cache != NULL && i < count; i++) {
-        put_ledger(trace, &plans[i], &ledgers[i], means->cache);
+        struct kept_key key;
+        size_t size;
+        uint8_t *value =
+            kept_key_init(&key, trace, &plans[i]) ? ledger_pack(&ledgers[i], &size) : NULL;
+        if (value != NULL) {
+            disk_cache_put(means->cache, kept_key_bytes(&key),
+                           (struct disk_cache_bytes){value, size});
+        }
+        free(value);
     }
     return good;
 }

@@ -22,16 +22,6 @@ struct replay_layer {
     struct replay_reader reader;
 };
 
-static void replay_layer_release(struct replay_layer *layer)
-{
-    for (uint32_t stream = 0; layer->future && stream < layer->set.streams; stream++) {
-        next_use_release(&layer->future[stream]);
-    }
-    replay_instances_release(&layer->set);
-    arrays_release(&layer->arrays);
-    replay_reader_release(&layer->reader);
-}
-
 /* The caller releases it, on failure too. */
 static bool replay_layer_init(struct replay_layer *layer, const struct replay_job *job,
                               uint32_t source, struct error *why)
@@ -262,6 +252,11 @@ bool replay_layer(const struct replay_job *job, uint32_t source, struct error *w
             }
         }
     }
-    replay_layer_release(&layer);
+    for (uint32_t stream = 0; layer.future && stream < layer.set.streams; stream++) {
+        next_use_release(&layer.future[stream]);
+    }
+    replay_instances_release(&layer.set);
+    arrays_release(&layer.arrays);
+    replay_reader_release(&layer.reader);
     return good;
 }
