@@ -305,9 +305,7 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                        struct stream_stage *stage)
 {
     double come = (double)finding->come, scale = stream_scale(point);
-    double wanted = question != NULL    ? (double)question->most * scale
-                    : stage->number > 0 ? INFINITY
-                                        : STREAM_USUAL * scale;
+    double wanted = question != NULL ? (double)question->most * scale : INFINITY;
     /* Where no request has ended since the warm-up, nothing tells how long a run has to last. */
     bool tells = finding->taken_ns > 0;
     double longer = tells ? finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 : 2;
@@ -326,11 +324,12 @@ static void set_enough(const struct point *point, const struct stream_question *
 {
     bool lasting = out->taken_ns > 0 && out->lasts_ns >= out->lasting_ns &&
                    out->come >= CYCLES * point->workload.clients;
-    bool asked_enough = question != NULL && lasting &&
-                        (double)out->come >= (double)question->most * stream_scale(point);
+    double wanted =
+        question != NULL ? (double)question->most * stream_scale(point) : (double)stage->requests;
+    bool asked_enough = lasting && (double)out->come >= wanted;
     bool told = load->settled && answered;
     out->enough = stage->number > 0 ? load->overloaded || (told && lasting) || asked_enough ||
-                                          out->come >= out->most
+                                          (double)out->come * list_growth >= (double)out->most
                                     : question != NULL && load->overloaded;
     window->known = question != NULL || (told && lasting); /* all that is asked */
 }

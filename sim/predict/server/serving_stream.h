@@ -1,10 +1,9 @@
 /* A server that is asked endlessly: how long it is watched until its figures are known.
  *
- * A first short run tells how long requests take and how long the warm-up lasts. A longer one serves the
- * beginning of the stream (server/requests/stream.h), and is looked at now and then: it ends once the
- * intervals of the figures are narrow enough (stationary.h), or the question is answered. Where it is not
- * long enough, one begins anew that is laid as long as is worth it, with what this one told, so that nothing
- * of the warm-up is in any figure: it goes on until it is enough. */
+ * A first short run tells how long requests take and how long the warm-up lasts. The next one is laid as long
+ * as is worth it, or as its question needs, and is looked at now and then: it ends once the intervals of the
+ * figures are narrow enough (stationary.h), or the question is answered. Where it does not last, a longer one
+ * begins anew, with what this one told, so that nothing of the warm-up is in any figure. */
 #pragma once
 
 #include "predict/scenario/point.h"
