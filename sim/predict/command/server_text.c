@@ -518,16 +518,15 @@ static bool check_failure(struct server_text *said, struct error *why)
 
 static bool refuse_serverless(const struct server_text *said, bool manifest, struct error *why)
 {
-    if (said->stray_count > 0 && !manifest) {
-        error_set(why, said->file, said->strays[0].line, "options of a server without its command");
-        return error_expect(
-            why, "'vllm serve MODEL', or what else starts it, and the options as it has them");
-    }
-    error_set(why, said->file, 0,
-              manifest ? "no container of it starts a server" : "no line is a server's");
+    bool options = said->stray_count > 0 && !manifest;
+    error_set(why, said->file, options ? said->strays[0].line : 0,
+              options    ? "options of a server without its command"
+              : manifest ? "no container of it starts a server"
+                         : "no line is a server's");
     return error_expect(
         why, "%s",
-        manifest
+        options ? "'vllm serve MODEL', or what else starts it, and the options as it has them"
+        : manifest
             ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' "
               "prints; of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of "
               "a server, in a file of its own"
@@ -542,7 +541,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     size_t size;
     char *text = node_stream(in, file, TEXT_MOST, &size, why);
     forget_keys(&said.keys);
-    if (text != NULL && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+    if (text != NULL && (text_begins(text, "\xff\xfe") || text_begins(text, "\xfe\xff"))) {
         free(text);
         error_set(why, file, 0, "the text is in UTF-16");
         return error_expect(why, "UTF-8: iconv -f UTF-16 -t UTF-8");
