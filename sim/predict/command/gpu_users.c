@@ -35,7 +35,7 @@ static double share_of(const struct server_text *said, const char *text)
     double share = 0;
     for (char word[WORD]; *text != '\0' && !(share > 0 && share <= 1);) {
         if (!shell_word(&text, word, sizeof word)) {
-            text++;
+            text += *text != '\0'; /* behind its last blanks */
             continue;
         }
         char *name = word + strspn(word, "-"), *equals = strchr(word, '=');
