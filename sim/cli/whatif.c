@@ -194,6 +194,9 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     if (!findings->all_tie && findings->worst != TIE_NONE) {
         text_append(line, sizeof line, "; tie: %s", tie_reason(findings->worst));
     }
+    if (whatif_is_axis(whatif, "rate")) { /* near a capacity other draws may break down */
+        text_append(line, sizeof line, "; of one draw (plan asks three)");
+    }
     table_line("", line, out);
 }
 

@@ -281,6 +281,12 @@ static bool apply_options(const struct model_options *options, const char *origi
                           struct model *model, struct error *why)
 {
     if (options->weights >= 0) {
+        bool same = options->weights == DTYPE_INT4 || options->weights == DTYPE_BF16;
+        if (model->weights == DTYPE_INT4 && !same) {
+            error_input(why, origin, line, "dtype.weights is %s, and this checkpoint's are int4",
+                        dtype_name((enum dtype)options->weights));
+            return error_expect(why, "no dtype.weights, or the checkpoint that is not quantised");
+        }
         model->weights = model->experts = (enum dtype)options->weights;
     }
     model->kv = options->kv < 0 ? model->kv : (enum dtype)options->kv;
