@@ -21,7 +21,8 @@ time to TIME: nothing that differs by less disagrees.
    form of it in the same words.
 
 --small draws short prompts and answers: a second a question. Prints TAP, and the
-command of each question that fails."""
+command of each question that fails; and at the end how many capacities lie in an interval of more than NARROW to
+each side, and how many p99 of TTFT are known less well than TIME, with how many of these no note tells."""
 import argparse
 import concurrent.futures
 import json
@@ -39,6 +40,7 @@ BF16 = [model for model in MODELS if not model.endswith(("-awq", "-fp8"))]
 AWQ = [model for model in MODELS if model.startswith(("llama-3.1", "qwen2.5")) and model in BF16]
 MOST_CLIENTS = 1000
 CAPACITY, TIME = 0.1, 0.1  # 'advise' looks for a capacity to a tenth
+NARROW = 0.05
 
 
 def without_rate(scenario):
@@ -117,6 +119,7 @@ class Question:
 class Checker:
     def __init__(self, program):
         self.program = program
+        self.widths, self.tails, self.untold = [], [], 0
 
     def run(self, *words):
         return subprocess.run([self.program, *words], capture_output=True, text=True)
@@ -192,9 +195,20 @@ class Checker:
             return f"{clients} clients are planned, and more hold, too"
         return None
 
+    def note_intervals(self, row):
+        """How wide the answer's intervals are, as shares of the figures to each side."""
+        if row["misses_at"] is not None:
+            self.widths.append((row["misses_at"] - row["rate"]) / (row["misses_at"] + row["rate"]))
+        run = row["run"]
+        if run["ttft_p99_half_ms"] is not None and run["ttft_p99_ms"]:
+            self.tails.append(run["ttft_p99_half_ms"] / run["ttft_p99_ms"])
+            told = any(note["note"] == "not_known" for note in run["notes"])
+            self.untold += self.tails[-1] > TIME * 1.001 and not told
+
     def check_rate(self, question, row):
         """A highest rate: it holds, and the next does not."""
         rate, named = row["rate"], row["misses_at"]
+        self.note_intervals(row)
         above = [named * (1 + CAPACITY)] if named is not None else []
         rates = [rate / (1 + CAPACITY), 1.3 * rate] + above
         runs = self.simulate(row["scenario"], rates=rates)
@@ -275,6 +289,10 @@ def main():
             if wrong:
                 print(f"# {wrong}")
     print(f"# {answered} of {len(numbers)} have an answer, {failed} are wrong")
+    wide = sum(width > NARROW * 1.01 for width in checker.widths)
+    print(f"# {wide} of {len(checker.widths)} capacities lie in more than {NARROW:.0%} to each side")
+    wide = sum(tail > TIME * 1.001 for tail in checker.tails)
+    print(f"# {wide} of {len(checker.tails)} p99 of TTFT are known to more than {TIME:.0%}, {checker.untold} untold")
     return failed > 0
 
 
