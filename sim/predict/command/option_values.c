@@ -64,33 +64,33 @@ static void put(const struct server_option *option, const char *name, const char
                 struct server_text *said)
 {
     struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
+    if (key == NULL) {
+        return;
+    }
+    ptrdiff_t id = key - said->keys.all;
     bool implied = option->value == SERVER_VALUE_WORD && option->flag != NULL;
-    const struct stated_key *pools = &said->keys.all[STATED_KV_TOKENS];
+    bool words = strchr(option->name, ' ') != NULL;
+    double was = strtod(key->value, NULL), is = strtod(text, NULL);
     /* A log says a pool once more for another worker or engine; the least counts. */
-    bool pool = key != NULL && key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS &&
-                !key->typed && !said->typed;
-    if (pool && key == pools && strchr(option->name, ' ') != NULL) {
+    bool pool = id >= STATED_KV_TOKENS && id <= STATED_KV_BYTES && !key->typed && !said->typed;
+    if (pool && id == STATED_KV_TOKENS && words) {
         int place = 0; /* those that differ are of several processes */
-        double tokens = strtod(text, NULL);
         struct server_rank *rank = &said->ranks[STATED_REPLICAS];
-        while (place < STRAYS - 1 && said->pools[place] != 0 && said->pools[place] != tokens) {
+        while (place < STRAYS - 1 && said->pools[place] != 0 && said->pools[place] != is) {
             place++;
         }
-        said->pools[place] = tokens;
+        said->pools[place] = is;
         *rank =
             place > rank->rank ? (struct server_rank){.rank = place, .line = said->line} : *rank;
     }
     /* Drafts are loaded later, and have less. */
-    const struct stated_key *all = said->keys.all;
-    bool most = key == &all[STATED_LOADED] || key == &all[STATED_CLASS] ||
-                key == &all[STATED_ALLOCATED_KEYS] || key == &all[STATED_ALLOCATED_VALUES] ||
-                key == &all[STATED_FREE_BEFORE] || key == &all[STATED_FREE_BEHIND];
-    if (key == NULL ||
-        (most && key->value[0] != '\0' && strtod(key->value, NULL) >= strtod(text, NULL)) ||
-        (key->value[0] != '\0' && strstr(option->name, between) == NULL &&
-         ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
-          (option->value == SERVER_VALUE_LENGTH && strchr(option->name, ' ') != NULL) ||
-          (pool && strtod(key->value, NULL) <= strtod(text, NULL))))) {
+    bool most = id == STATED_LOADED || id == STATED_CLASS ||
+                (id >= STATED_ALLOCATED_KEYS && id <= STATED_FREE_BEHIND);
+    if (key->value[0] != '\0' &&
+        ((most && was >= is) ||
+         (strstr(option->name, between) == NULL &&
+          ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
+           (option->value == SERVER_VALUE_LENGTH && words) || (pool && was <= is))))) {
         return;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
@@ -310,9 +310,7 @@ struct settings_line {
 
 static bool is_switched_off(const char *value)
 {
-    char word[520];
-    snprintf(word, sizeof word, "|%.512s|", value);
-    return strstr("||None|null|none|False|false|0|0.0|-1|[|{|", word) != NULL;
+    return text_matches(value, "@(|None|null|none|False|false|0|0.0|-1|[[]|{)");
 }
 
 bool server_setting_is_usual(const struct server_option *option, const char *value)

@@ -427,9 +427,11 @@ static void server_command_read_words(struct server_text *said, const char **res
     const struct server_option *model = server_option_find(said->program, "model");
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *begin = *rest, *counted = begin;
+    int line = said->line;
     static const char in_place[] = "in the model's place, which --set model fills";
     bool placed = false; /* a variable stands for the model, which it does not tell */
     char word[WORD];
+    said->typed = true;
     while (next_word(rest, word)) {
         said->line += server_text_count(counted, *rest, '\v');
         const char *mark = counted + strspn(counted, " \t\v");
@@ -461,6 +463,8 @@ static void server_command_read_words(struct server_text *said, const char **res
                          "options of %s, each with its value", said->program->title);
         }
     }
+    said->typed = false;
+    said->line = line;
 }
 
 /* May the word of a "docker run" be an image of the program? Its own name, without registry, folders
@@ -697,7 +701,6 @@ static void read_start(struct server_text *said, const char *head, const char **
         memcpy(said->command, whole, sizeof whole);
         said->command_line = said->line;
         server_text_check_program(said, said->program);
-        said->typed = true;
         server_job_read(said, &said->job, head, name);
         gpu_users_server(said);
         const char *router = strstr(head, "router.launch_server ");
@@ -705,7 +708,6 @@ static void read_start(struct server_text *said, const char *head, const char **
             assume_router(said);
         }
         server_command_read_words(said, rest);
-        said->typed = false;
     }
     said->line = begins;
     read_head(said, head, name);
@@ -754,11 +756,7 @@ static void read_use(struct server_text *said, struct shell_variable *of, const 
         gpu_users_server(said);
         read_variables(said, head, (size_t)(*rest - head));
     }
-    int begins = said->line;
-    said->typed = true;
     server_command_read_words(said, rest);
-    said->typed = false;
-    said->line = begins;
 }
 
 /* Read the line's variables that stand for the server's command: "nohup $CMD --port 80", bash -c "$CMD ...".

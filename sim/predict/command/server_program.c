@@ -12,8 +12,6 @@
 
 static const char folder[] = "engines/commands", suffix[] = "yaml";
 
-/* ---- keys -------------------------------------------------------------------------------- */
-
 static const char *const value_words[] = {"none",   "text",   "name", "whole", "length", "share",
                                           "switch", "number", "word", "json",  NULL};
 
@@ -60,8 +58,6 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("refused", NODE, server_program, rows[2]),
     NODE_FIELD("unknown", NODE, server_program, rows[3]),
     {.key = NULL}};
-
-/* ---- reading ----------------------------------------------------------------------------- */
 
 /* Has an option that is read as a word its map of words, each with the value of its key, nothing, or
  * a map of keys and their values? */
@@ -177,8 +173,6 @@ const struct server_program *server_programs(struct error *why)
     }
     return programs_are_good ? programs : NULL;
 }
-
-/* ---- finding ----------------------------------------------------------------------------- */
 
 /* Those that are read come first. */
 const struct server_option *server_option_find(const struct server_program *program,

@@ -3,7 +3,6 @@
 #include "predict/command/server_text.h"
 
 #include "core/text.h"
-#include "predict/command/stated_complete.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -229,6 +229,10 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
 #define server_text_refuse_at(said, at, ...)                                                       \
     ((said)->line = (at), server_text_refuse(said, __VA_ARGS__))
 
+/* What follows from facts once all is read becomes keys: what follows from several, what another system alone has.
+ * Refuses what its lines contradict. Fails if no version of the program is known. */
+bool stated_complete(struct server_text *said, struct error *why);
+
 /* Refuse the text if its commands and logs are of several programs. */
 void server_text_check_program(struct server_text *said, const struct server_program *program);
 

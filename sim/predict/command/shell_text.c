@@ -87,8 +87,6 @@ bool shell_word(const char **at, char *out, size_t size)
     return true;
 }
 
-/* ---- commands ---------------------------------------------------------------------------- */
-
 /* Words behind which a command begins, and how they change the blocks. */
 static const char *const reserved[] = {"if +i",  "then i+t", "else ",   "elif ",    "fi it",
                                        "do ",    "while +w", "done lw", "until +w", "case +c",

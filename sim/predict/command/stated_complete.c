@@ -1,7 +1,7 @@
-#include "predict/command/stated_complete.h"
+/* Facts that a server's text states, once all of it is read, become keys of a scenario. */
+#include "predict/command/server_text.h"
 
 #include "core/units.h"
-#include "predict/command/server_text.h"
 #include "server/server_engine.h"
 
 #include <inttypes.h>
