@@ -210,27 +210,10 @@ static bool stands_again(const struct server_program *program, const struct serv
     return false;
 }
 
-/* Take the value of an option that is read, and of sizes, "1 2 4", the largest. */
-static bool option_value(const struct server_option *option, const char **rest, char value[WORD])
-{
-    char next[WORD];
-    const char *at;
-    bool sizes = option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
-    if (server_setting_is_switch(option)) {
-        return true;
-    }
-    bool has = next_value(rest, value);
-    while (has && sizes && isdigit((unsigned char)value[0]) &&
-           (at = *rest, next_value(&at, next)) && isdigit((unsigned char)next[0])) {
-        memcpy(value, atof(next) > atof(value) ? next : value, WORD);
-        *rest = at;
-    }
-    return has;
-}
-
 static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
-    char word[WORD], value[WORD] = "true";
+    char word[WORD], value[WORD] = "true", next[WORD];
+    const char *at;
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
@@ -257,7 +240,14 @@ static void server_command_read_option(struct server_text *said, char *typed, co
         takes = false;
     }
     given = read && given == NULL && text_matches(word, "[A-Z][0-9]") ? word + 1 : given; /* -O3 */
-    bool missing = read && given == NULL && !option_value(option, rest, value);
+    bool asks = read && given == NULL && !server_setting_is_switch(option);
+    bool missing = asks && !next_value(rest, value);
+    bool sizes = asks && option->sets != NULL && strcmp(option->sets, "graph_sequences") == 0;
+    while (sizes && isdigit((unsigned char)value[0]) && /* "1 2 4", of which the largest counts */
+           (at = *rest, next_value(&at, next)) && isdigit((unsigned char)next[0])) {
+        memcpy(value, atof(next) > atof(value) ? next : value, WORD);
+        *rest = at;
+    }
     if (read && stands_again(said->program, option, word, *rest)) { /* where it counts */
         return;
     }
