@@ -247,7 +247,7 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;
     struct result results[3];
-    struct capacity_draws none[3] = {{.asked = 0}}, asked[3] = {{7, 3}, {7, 4}, {1, 1}};
+    struct capacity_draws none[3] = {{.asked = 0}}, asked[3] = {{7, 3, 0}, {7, 4, 0}, {1, 1, 0}};
     uint8_t brief[3] = {SEARCH_BRIEF, SEARCH_BRIEF, SEARCH_BRIEF}, whole[3] = {SEARCH_WHOLE};
     double held[3] = {0, NAN, NAN}, missed[3] = {0.05, 0, NAN};
     struct axis_value values[3] = {{.number = 80}, {.number = 90}, {.number = 100}};
