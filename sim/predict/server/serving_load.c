@@ -39,102 +39,99 @@ static double first_times(const struct served *all, size_t count, int64_t last_n
     return came > 0 ? sum / came : 0;
 }
 
-/* ---- the queue ------------------------------------------------------------------------ */
+/* ---- what changes --------------------------------------------------------------------- */
 
-/* When a request came to its server, or began there. */
-struct backlog_moment {
-    uint32_t server;
+/* A session begins, a request comes to its server or is begun there, or a turn ends. */
+struct load_change {
     int64_t ns;
+    uint32_t server;
+    int32_t waits; /* so many requests more */
+    double owes;   /* so many turns more */
 };
 
-static int compare_moments(const void *a, const void *b)
+/* At one time ends come first, and a queue is empty before the next request comes. */
+static int compare_changes(const void *a, const void *b)
 {
-    const struct backlog_moment *x = a, *y = b;
-    return x->server != y->server ? (x->server > y->server) - (x->server < y->server)
-                                  : (x->ns > y->ns) - (x->ns < y->ns);
+    const struct load_change *x = a, *y = b;
+    int first = x->waits == 0 ? -2 : x->waits, second = y->waits == 0 ? -2 : y->waits;
+    return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : first - second;
 }
 
-/* What is read of a run: the moments of its requests by server, each in order of time. */
-struct backlog_queues {
-    struct backlog_moment *came, *begun, *ended; /* [count], owned */
-    size_t count;
-    int64_t last_ns;   /* the last request came */
-    int64_t filled_ns; /* the first requests had the time to end */
-    double share;      /* of the requests that came, as many as were asked for */
+/* All changes up to `to_ns`, in order; without `requests` no turns are owed. `changes` has room for three of each
+ * request. */
+static size_t list_changes(const struct requests *requests, const struct served *all, size_t rows,
+                           int64_t to_ns, struct load_change *changes)
+{
+    size_t count = 0;
+    for (size_t i = rows, turns = 0; i-- > 0;) {
+        const struct served *row = &all[i];
+        bool begins = requests != NULL && stream_begins(requests, i);
+        bool past = requests != NULL && requests->all[i].arrival_ns < 0;
+        turns += !row->too_long;
+        double owes = begins ? (double)turns : 0;
+        turns = begins || past ? 0 : turns;
+        if (was_served(row) && !past) {
+            changes[count++] = (struct load_change){row->arrived_ns, row->server, 1, owes};
+            changes[count++] =
+                (struct load_change){or_never(row->scheduled_ns), row->server, -1, 0};
+            changes[count++] = (struct load_change){or_never(row->end_ns), row->server, 0, -1};
+        }
+    }
+    qsort(changes, count, sizeof *changes, compare_changes);
+    while (count > 0 && changes[count - 1].ns > to_ns) {
+        count--;
+    }
+    return count;
+}
+
+/* A server's requests: all that came, that wait, and that came and ended since its queue was last empty. */
+struct load_queue {
+    double all, waiting, came, ended;
+    int64_t empty_ns;
 };
 
-static bool queues_init(const struct served *all, size_t count, struct backlog_queues *out,
-                        struct error *why)
+/* `counts`: what comes or ends counts already. */
+static void queue_change(struct load_queue *queue, const struct load_change *change, bool counts)
 {
-    struct backlog_moment **lists[] = {&out->came, &out->begun, &out->ended};
-    for (int i = 0; i < 3; i++) {
-        if ((*lists[i] = array_zeroed(count, sizeof **lists[i], why)) == NULL) {
-            return false;
-        }
+    queue->all += change->waits > 0;
+    queue->waiting += change->waits;
+    queue->came += counts && change->waits > 0;
+    queue->ended += counts && change->waits == 0;
+    if (change->waits < 0 && queue->waiting <= 0) {
+        queue->came = queue->ended = 0;
+        queue->empty_ns = change->ns;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (was_served(&all[i])) {
-            out->came[out->count] = (struct backlog_moment){all[i].server, all[i].arrived_ns};
-            out->begun[out->count] =
-                (struct backlog_moment){all[i].server, or_never(all[i].scheduled_ns)};
-            out->ended[out->count++] =
-                (struct backlog_moment){all[i].server, or_never(all[i].end_ns)};
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        qsort(*lists[i], out->count, sizeof **lists[i], compare_moments);
-    }
-    return true;
 }
 
-/* Moments after a time and up to the last arrival. */
-static double count_since(const struct backlog_queues *queues, const struct backlog_moment *list,
-                          size_t from, size_t end, int64_t ns)
-{
-    double since = 0;
-    for (size_t i = from; i < end; i++) {
-        since += list[i].ns > ns && list[i].ns <= queues->last_ns;
-    }
-    return since;
-}
-
-/* By how many requests the server falls behind whose moments are [from, end). */
-static double read_behind(const struct backlog_queues *queues, size_t from, size_t end)
-{
-    int64_t half_ns = queues->last_ns / 2, empty_ns = 0; /* when the queue was last empty */
-    for (size_t i = from; i < end && queues->begun[i].ns <= queues->last_ns; i++) {
-        int64_t ns = queues->begun[i].ns;
-        empty_ns = i + 1 == end || queues->came[i + 1].ns >= ns ? ns : empty_ns;
-    }
-    int64_t full_ns = queues->filled_ns < half_ns ? queues->filled_ns : half_ns;
-    full_ns = full_ns > empty_ns ? full_ns : empty_ns;
-    double time = (double)(queues->last_ns - full_ns) / (double)queues->last_ns;
-    double come = queues->share * count_since(queues, queues->came, from, end, -1) * time;
-    return full_ns > half_ns
-               ? 0
-               : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
-}
+/* ---- the queue ------------------------------------------------------------------------ */
 
 /* The first sign. */
 static bool falls_behind(const struct served *all, size_t count, int64_t last_ns, double rate,
                          bool *grows, struct error *why)
 {
-    double asked = rate * (double)last_ns / 1e9, came = (double)count - 1;
-    struct backlog_queues queues = {.last_ns = last_ns,
-                                    .filled_ns = (int64_t)first_times(all, count, last_ns),
-                                    .share = rate > 0 ? fmin(asked / came, 1) : 1};
-    bool good = queues_init(all, count, &queues, why);
-    double behind = 0, late = queues.share / 2 * (double)queues.count;
-    for (size_t from = 0, end = 0; good && from < queues.count; from = end) {
-        while (end < queues.count && queues.came[end].server == queues.came[from].server) {
-            end++;
-        }
-        behind += read_behind(&queues, from, end);
+    double share = rate > 0 ? fmin(rate * (double)last_ns / 1e9 / ((double)count - 1), 1) : 1;
+    double behind = 0, served = 0, filled = first_times(all, count, last_ns);
+    int64_t half_ns = last_ns / 2, from_ns = filled < (double)half_ns ? (int64_t)filled : half_ns;
+    size_t servers = 1;
+    for (size_t i = 0; i < count; i++) {
+        served += was_served(&all[i]);
+        servers = all[i].server >= servers ? all[i].server + (size_t)1 : servers;
     }
-    *grows = behind >= QUEUE && BEHIND * behind > late;
-    free(queues.came);
-    free(queues.begun);
-    free(queues.ended);
+    struct arrays arrays = {.last = NULL};
+    struct load_change *changes = arrays_add(&arrays, 3 * count, sizeof *changes, why);
+    struct load_queue *queues = arrays_add(&arrays, servers, sizeof *queues, why);
+    bool good = !arrays.failed;
+    size_t changed = good ? list_changes(NULL, all, count, last_ns, changes) : 0;
+    for (size_t i = 0; i < changed; i++) {
+        queue_change(&queues[changes[i].server], &changes[i], changes[i].ns > from_ns);
+    }
+    for (size_t i = 0; good && i < servers; i++) {
+        int64_t full_ns = from_ns > queues[i].empty_ns ? from_ns : queues[i].empty_ns;
+        double come = share * queues[i].all * (double)(last_ns - full_ns) / (double)last_ns;
+        behind += full_ns > half_ns ? 0 : fmax(come - queues[i].ended, 0);
+    }
+    *grows = behind >= QUEUE && BEHIND * behind > share / 2 * served;
+    arrays_release(&arrays);
     return good;
 }
 
@@ -201,47 +198,8 @@ enum { LOOKS = 1000, USUAL = LOOKS / 10 };
 
 static const double grown = 0.01, full_load = 0.95, by_chance = 3, far_above = 2;
 
-/* A session begins, a request comes to its server or is begun there, or a turn ends. */
-struct stream_change {
-    int64_t ns;
-    uint32_t server;
-    int32_t waits; /* so many requests more */
-    double owes;   /* so many turns more */
-};
-
-static int compare_changes(const void *a, const void *b)
-{
-    const struct stream_change *x = a, *y = b;
-    return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* All changes up to `to_ns`, in order. `changes` has room for three of each request. */
-static size_t list_changes(const struct requests *requests, const struct served *all, int64_t to_ns,
-                           struct stream_change *changes)
-{
-    size_t count = 0;
-    for (size_t i = requests->count, turns = 0; i-- > 0;) {
-        const struct served *row = &all[i];
-        bool begins = stream_begins(requests, i);
-        turns += !row->too_long;
-        double owes = begins ? (double)turns : 0;
-        turns = begins || requests->all[i].arrival_ns < 0 ? 0 : turns;
-        if (was_served(row) && requests->all[i].arrival_ns >= 0) {
-            changes[count++] = (struct stream_change){row->arrived_ns, row->server, 1, owes};
-            changes[count++] =
-                (struct stream_change){or_never(row->scheduled_ns), row->server, -1, 0};
-            changes[count++] = (struct stream_change){or_never(row->end_ns), row->server, 0, -1};
-        }
-    }
-    qsort(changes, count, sizeof *changes, compare_changes);
-    while (count > 0 && changes[count - 1].ns > to_ns) {
-        count--;
-    }
-    return count;
-}
-
 /* The number of turns that is exceeded in nine tenths of the time between two moments. */
-static double usually_owed(const struct stream_change *changes, size_t count, int64_t from_ns,
+static double usually_owed(const struct load_change *changes, size_t count, int64_t from_ns,
                            int64_t to_ns)
 {
     double owed = 0, levels[LOOKS];
@@ -256,11 +214,10 @@ static double usually_owed(const struct stream_change *changes, size_t count, in
     return gsl_stats_select(levels, 1, LOOKS, USUAL);
 }
 
-/* Judge the changes since no more than usual was owed. `full` and `waiting` [servers] are zeroed: requests of
- * each that came since its queue was last empty, and that wait. */
-static struct stream_growth judge_growth(const struct stream_change *changes, size_t count,
+/* Judge the changes since no more than usual was owed. `queues` [servers] are zeroed. */
+static struct stream_growth judge_growth(const struct load_change *changes, size_t count,
                                          int64_t from_ns, double usual, size_t servers,
-                                         double *full, double *waiting)
+                                         struct load_queue *queues)
 {
     double owed = 0, since = 0, before = usual, came = 0, variance = 0, never_empty = 0;
     size_t last = 0;
@@ -274,16 +231,13 @@ static struct stream_growth judge_growth(const struct stream_change *changes, si
         }
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t server = changes[i].server;
         double owes = changes[i].owes;
-        waiting[server] += changes[i].waits;
-        full[server] =
-            waiting[server] <= 0 ? 0 : full[server] + (i >= last && changes[i].waits > 0);
+        queue_change(&queues[changes[i].server], &changes[i], i >= last);
         came += i >= last && owes > 0 ? owes : 0;
         variance += i >= last ? owes * owes : 0;
     }
     for (size_t i = 0; i < servers; i++) {
-        never_empty += full[i];
+        never_empty += queues[i].came;
     }
     double more = owed - usual;
     bool behind = more >= QUEUE && more > grown * came &&
@@ -297,14 +251,13 @@ bool serving_stream_growth(const struct requests *requests, const struct served 
                            struct stream_growth *out, struct error *why)
 {
     struct arrays arrays = {.last = NULL};
-    struct stream_change *changes = arrays_add(&arrays, 3 * requests->count, sizeof *changes, why);
-    double *full = arrays_add(&arrays, servers, sizeof *full, why);
-    double *waiting = arrays_add(&arrays, servers, sizeof *waiting, why);
+    struct load_change *changes = arrays_add(&arrays, 3 * requests->count, sizeof *changes, why);
+    struct load_queue *queues = arrays_add(&arrays, servers, sizeof *queues, why);
     bool good = !arrays.failed;
     if (good) {
-        size_t count = list_changes(requests, all, to_ns, changes);
+        size_t count = list_changes(requests, all, requests->count, to_ns, changes);
         double usual = usually_owed(changes, count, from_ns, to_ns);
-        *out = judge_growth(changes, count, from_ns, usual, servers, full, waiting);
+        *out = judge_growth(changes, count, from_ns, usual, servers, queues);
     }
     arrays_release(&arrays);
     return good;
