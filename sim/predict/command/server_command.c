@@ -561,27 +561,6 @@ static bool read_unused(struct server_text *said, const char *word, bool foreign
     return true;
 }
 
-/* Read what stands before a command, or before the options of an image, up to `end`. */
-static void read_head(struct server_text *said, const char *text, const char *end)
-{
-    const struct server_program *program = said->program;
-    char word[WORD];
-    const char *own = strstr(text, program->image);
-    bool foreign =
-        server_program_after(program->starts, text, true) == NULL && (own == NULL || own >= end);
-    for (bool behind = false; next_word_before(&text, end, word);
-         behind = is_option(word)) { /* an option */
-        if (text_begins(word, "image=")) {
-            server_text_read_image(said, word + 6);
-        } else if (!read_unused(said, word, foreign) &&
-                   (text_matches(word, "*.s[iq][fs]*") ||
-                    (may_be_image(program, word, behind) && strstr(word, "/bin/") == NULL &&
-                     strpbrk(word, "/:@") != NULL))) {
-            server_text_read_image(said, word);
-        }
-    }
-}
-
 void server_command_second(struct server_text *said, int first, int line)
 {
     said->line = line;
@@ -675,7 +654,8 @@ static void unquote(char *open)
 /* Read the command whose variables stand at `head`, and whose options at `*rest`, which moves to its end. */
 static void read_start(struct server_text *said, const char *head, const char **rest)
 {
-    char whole[COMMAND_MOST];
+    const struct server_program *program = said->program;
+    char whole[COMMAND_MOST], word[WORD];
     const char *name = *rest, *end = copy_command(head, name, whole);
     int begins = said->line;
     read_variables(said, head, (size_t)(name - head));
@@ -700,7 +680,19 @@ static void read_start(struct server_text *said, const char *head, const char **
         server_command_read_words(said, rest);
     }
     said->line = begins;
-    read_head(said, head, name);
+    const char *own = strstr(head, program->image);
+    bool foreign =
+        server_program_after(program->starts, head, true) == NULL && (own == NULL || own >= name);
+    for (bool behind = false; next_word_before(&head, name, word);
+         behind = is_option(word)) { /* an option */
+        bool image = text_begins(word, "image=");
+        if (image || (!read_unused(said, word, foreign) &&
+                      (text_matches(word, "*.s[iq][fs]*") ||
+                       (may_be_image(program, word, behind) && strstr(word, "/bin/") == NULL &&
+                        strpbrk(word, "/:@") != NULL)))) {
+            server_text_read_image(said, word + (image ? 6 : 0));
+        }
+    }
 }
 
 static void find_between(struct server_text *said, char *from, char *end)
