@@ -74,7 +74,7 @@ static const int64_t first_bin_ns = 1000000;
 
 bool series_init(struct series *series, struct error *why)
 {
-    *series = (struct series){.bin_ns = first_bin_ns};
+    *series = (struct series){.bin_ns = first_bin_ns, .from_ns = -first_bin_ns};
     series->bins = array_zeroed(SERIES_BINS, sizeof *series->bins, why);
     return series->bins != NULL;
 }
@@ -88,6 +88,10 @@ void series_release(struct series *series)
 /* The bin of a moment; folds the series if the moment is past its last bin. */
 static uint32_t series_reach(struct series *series, int64_t at_ns)
 {
+    int64_t behind = at_ns - series->from_ns;
+    if (behind >= 0 && behind < series->bin_ns) { /* mostly, and a division takes long */
+        return series->bin;
+    }
     while (at_ns / series->bin_ns >= SERIES_BINS) {
         for (uint32_t i = 0; i < SERIES_BINS / 2; i++) { /* merge neighbouring bins */
             for (int f = 0; f < SERIES_FIGURES; f++) {
@@ -98,7 +102,8 @@ static uint32_t series_reach(struct series *series, int64_t at_ns)
         series->count = (series->count + 1) / 2;
         series->bin_ns *= 2;
     }
-    uint32_t bin = (uint32_t)(at_ns / series->bin_ns);
+    uint32_t bin = series->bin = (uint32_t)(at_ns / series->bin_ns);
+    series->from_ns = bin * series->bin_ns;
     series->count = bin + 1 > series->count ? bin + 1 : series->count;
     return bin;
 }
@@ -120,7 +125,7 @@ void series_hold(struct series *series, enum series_figure figure, int64_t start
 void series_spread(struct series *series, enum series_figure figure, int64_t start_ns,
                    int64_t end_ns, double amount)
 {
-    if (end_ns > start_ns) {
+    if (end_ns > start_ns && amount != 0) {
         series_hold(series, figure, start_ns, end_ns, amount / (double)(end_ns - start_ns));
     } else {
         series_add(series, figure, start_ns, amount);

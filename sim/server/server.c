@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <sys/param.h>
 
-static double kv_share(const struct server *server)
+static double kv_share(const struct server *server, uint64_t room)
 {
-    double room = (double)prefix_room(server->cache);
-    return server->all_blocks > 0 ? 1 - room / (double)server->all_blocks : 0;
+    return server->all_blocks > 0 ? 1 - (double)room / (double)server->all_blocks : 0;
 }
 
 /* ---- a step --------------------------------------------------------------------------- */
@@ -24,27 +23,27 @@ static void find_pending(const struct server *server, bool pending[SERVER_FLOWS]
     }
 }
 
-static struct step_load read_load(const struct server *server)
+/* In place: a copy of flags that were just written would wait for them. */
+static void read_load(const struct server *server, struct step_load *load)
 {
-    struct step_load load = {.chunks = server->chunks,
-                             .copies_ns = server->copies_ns + server->options.step_ns};
-    find_pending(server, load.pending);
+    *load = (struct step_load){.chunks = server->chunks,
+                               .copies_ns = server->copies_ns + server->options.step_ns};
+    find_pending(server, load->pending);
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
         if (sequence->chunk == 1 && sequence->generated > 0) {
             uint64_t tokens = sequence->computed + sequence_cruised(server, sequence) + 1;
-            load.decodes++;
-            load.decode_tokens += tokens;
-            load.decode_squares += (double)tokens * (double)tokens;
-            load.longest = tokens > load.longest ? tokens : load.longest;
+            load->decodes++;
+            load->decode_tokens += tokens;
+            load->decode_squares += (double)tokens * (double)tokens;
+            load->longest = tokens > load->longest ? tokens : load->longest;
         } else if (sequence->chunk > 0) {
-            server->chunks[load.chunk_count++] =
+            server->chunks[load->chunk_count++] =
                 (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
-            load.written_bytes += server->options.written_bytes * sequence->chunk;
+            load->written_bytes += server->options.written_bytes * sequence->chunk;
         }
     }
-    load.alone = load.chunk_count > 0 && server->options.step_saves;
-    return load;
+    load->alone = load->chunk_count > 0 && server->options.step_saves;
 }
 
 /* Charge the step, which ends now, to the sequences that cruise. */
@@ -242,7 +241,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     struct step_time time = {.ns = 0};
     struct series *series = server->options.series;
     uint32_t computing = server->running_count;
-    server->kv_before = kv_share(server);
+    server->room_before = prefix_room(server->cache);
     if (!server->clock.step(server->clock.context, load, &time, why)) {
         return false;
     }
@@ -419,24 +418,24 @@ int64_t server_due(const struct server *server)
 }
 
 /* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left
- * it nothing to compute, it looks again now, and at loads that have ended. Returns the step's work. */
-static struct step_load plan_step(struct server *server)
+ * it nothing to compute, it looks again now, and at loads that have ended. `load` becomes the
+ * step's work. */
+static void plan_step(struct server *server, struct step_load *load)
 {
     bool early = server->options.path.overlaps && !server->idle;
     bool sees = !early || server->options.path.queued;
     schedule_arrive(server, sees ? server->now_ns : server->begun_ns);
     schedule_step(server);
-    struct step_load load = read_load(server);
+    read_load(server, load);
     uint32_t loading = server->loading_count;
-    if (load.decodes + load.chunk_count == 0) {
+    if (load->decodes + load->chunk_count == 0) {
         server_start_loaded(server, true);
     }
-    if ((early && load.decodes + load.chunk_count == 0) || server->loading_count < loading) {
+    if ((early && load->decodes + load->chunk_count == 0) || server->loading_count < loading) {
         schedule_arrive(server, server->now_ns);
         schedule_step(server);
-        load = read_load(server);
+        read_load(server, load);
     }
-    return load;
 }
 
 bool server_iterate(struct server *server, struct server_ends *ends, struct error *why)
@@ -456,7 +455,8 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
         pass(server, server->due_ns - server->now_ns, rate, 0);
         server_start_loaded(server, true);
     }
-    struct step_load load = plan_step(server);
+    struct step_load load;
+    plan_step(server, &load);
     if (server->failed || !prefix_check(server->cache, why)) {
         return false;
     }
@@ -505,6 +505,6 @@ struct server_load server_load(const struct server *server, int64_t at_ns)
     return (struct server_load){
         .requests = server->count - (in_step ? server->ended_before : server->ended),
         .waiting = server->count - server->next + server->put_back_count,
-        .kv = in_step ? server->kv_before : kv_share(server),
+        .kv = kv_share(server, in_step ? server->room_before : prefix_room(server->cache)),
     };
 }

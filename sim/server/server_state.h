@@ -105,7 +105,7 @@ struct server {
     bool idle;             /* the time from now_ns to due_ns is still to pass */
     bool is_warm;          /* it is later than options.warm_ns */
     uint32_t ended_before; /* `ended` when the last step began, */
-    double kv_before;      /* and the share of the memory that was held then */
+    uint64_t room_before;  /* and the blocks that were free then */
 };
 
 /* ---- copies.c: prefixes that are loaded and saved ---- */

@@ -446,37 +446,36 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
                         const struct added *added, double most[SERVER_FLOWS],
                         struct decode_step *decode, double *calls_ns, struct error *why)
 {
-    if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
-        return false;
-    }
-    *calls_ns = add_overhead(cost, load, added, decode);
-    if (load->written_bytes <= 0 || load->decodes == 0) {
-        return true;
-    }
+    bool writes = load->written_bytes > 0 && load->decodes > 0, good = true;
     double *saved = &most[flow_saved(1)];
-    *saved = fmax(*saved, load->written_bytes * 1e9 / (decode->ns + added->ns));
-    if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
-        return false;
+    for (int time = 0; good && time <= writes; time++) {
+        *saved =
+            time == 0 ? *saved : fmax(*saved, load->written_bytes * 1e9 / (decode->ns + added->ns));
+        good = read_decode(cost, load, fetch_share(cost, most), decode, why);
+        *calls_ns = good ? add_overhead(cost, load, added, decode) : 0;
     }
-    *calls_ns = add_overhead(cost, load, added, decode);
-    return true;
+    return good;
 }
 
-/* The decoding sequences of the fullest pass. */
-static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
+/* The decoding sequences of the fullest pass, in place: it is read at once. */
+static void load_of_pass(const struct step_cost *cost, const struct step_load *load,
+                         struct step_load *pass)
 {
-    struct step_load pass = *load;
-    pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
+    *pass = (struct step_load){.decodes = (load->decodes + cost->passes - 1) / cost->passes,
+                               .decode_tokens = load->decode_tokens,
+                               .chunk_count = load->chunk_count,
+                               .written_bytes = load->written_bytes,
+                               .copies_ns = load->copies_ns,
+                               .alone = load->alone};
     if (load->decodes > 0) {
-        double mean = (double)load->decode_tokens / load->decodes, decodes = pass.decodes;
+        double mean = (double)load->decode_tokens / load->decodes, decodes = pass->decodes;
         /* What all ranks wait for: the one of them that has the longest of `decodes` sequences by chance. */
         double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
         double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
         double tokens = engine_step_tokens(cost->setup, decodes, mean, (double)load->longest);
         double more = model_largest_of(cost->ranks) * sqrt(drawn);
-        pass.decode_tokens = (uint64_t)llround(tokens + more);
+        pass->decode_tokens = (uint64_t)llround(tokens + more);
     }
-    return pass;
 }
 
 static bool step_cost_step(void *context, const struct step_load *load, struct step_time *time,
@@ -485,8 +484,9 @@ static bool step_cost_step(void *context, const struct step_load *load, struct s
     struct step_cost *cost = context;
     struct decode_step decode;
     struct added added = {.ns = 0};
-    struct step_load pass = load_of_pass(cost, load);
+    struct step_load pass;
     double most[SERVER_FLOWS], calls_ns;
+    load_of_pass(cost, load, &pass);
     for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
         most[flow] = load->pending[flow] ? INFINITY : 0;
     }

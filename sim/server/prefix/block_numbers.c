@@ -186,7 +186,7 @@ static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chun
 static uint64_t all_numbers(const struct block_numbers *numbers)
 {
     const struct block_owners *of = &numbers->of;
-    uint64_t own = 0, shared = 0, all = 0; /* of all chunks */
+    uint64_t own = 0, shared = 0, all = 0; /* of all chunks, which requests of all servers have */
     for (uint32_t i = 0; i < of->requests->ids.count && all < UINT32_MAX; i++) {
         all += chunk_numbers(numbers, i);
     }
@@ -195,12 +195,13 @@ static uint64_t all_numbers(const struct block_numbers *numbers)
         if (of->server_of == NULL || of->server_of[i] == of->server) {
             const uint32_t *chunks = request_chunks(of->requests, request);
             own += own_blocks(numbers, i);
-            for (uint32_t j = 0; j < request->chunks && shared < all; j++) {
+            for (uint32_t j = 0; of->server_of != NULL && j < request->chunks && shared < all;
+                 j++) {
                 shared += chunk_numbers(numbers, chunks[j]);
             }
         }
     }
-    return own + (shared < all ? shared : all);
+    return own + (of->server_of != NULL && shared < all ? shared : all);
 }
 
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
