@@ -551,6 +551,8 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     };
     if (engine->room > 0) {
         memory.in[TIER_GPU].kv = engine_kv_bytes(setup, plan);
+        /* The keys of a model's own indexer are a part of it. */
+        memory.in[TIER_GPU].metadata = setup_indexes(setup) ? 0 : memory.in[TIER_GPU].metadata;
         memory.in[TIER_GPU].buffers = 0;
         memory.in[TIER_GPU].workspace = engine->taken;
         memory.peak_in_prefill = false;

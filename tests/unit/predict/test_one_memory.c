@@ -149,9 +149,28 @@ static void what_fits_is_what_the_pool_holds(void **state)
     gsl_rng_free(random);
 }
 
+/* The keys of a model's own indexer are a part of its KV. */
+static void keys_of_an_indexer_are_counted_once(void **state)
+{
+    (void)state;
+    static const struct server servers[] = {
+        {{"engine=vllm-0.29", "system=vllm", "model=deepseek-v3.2", "hardware=h200",
+          "tensor_parallel=8"}},
+        {{"engine=sglang-0.5", "system=sglang", "model=glm-5.3", "hardware=b200",
+          "tensor_parallel=8"}}};
+    for (size_t i = 0; i < COUNT(servers); i++) {
+        uint32_t most;
+        uint64_t sequences;
+        assert_true(batch_fits(&servers[i], 65536, 1, &most, &sequences));
+        assert_true(most > 0 && pool_holds(&servers[i], 65536, most, sequences));
+        assert_false(pool_holds(&servers[i], 65536, most + 1, sequences));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_of_an_indexer_are_counted_once),
         cmocka_unit_test(what_fits_is_what_the_pool_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
