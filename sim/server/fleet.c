@@ -209,10 +209,7 @@ static bool fleet_run_iterations(struct fleet_state *state, int64_t *end_ns, str
         if (!look(state, *end_ns, &enough, why)) {
             return false;
         }
-        if (enough) {
-            return true;
-        }
-        if (send_ns == INT64_MAX && iterate_ns == INT64_MAX) {
+        if (enough || (send_ns == INT64_MAX && iterate_ns == INT64_MAX)) {
             return true;
         }
         *end_ns = send_ns <= iterate_ns ? send_ns : *end_ns;

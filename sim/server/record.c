@@ -90,7 +90,7 @@ static uint32_t series_reach(struct series *series, int64_t at_ns)
 {
     int64_t behind = at_ns - series->from_ns;
     if (behind >= 0 && behind < series->bin_ns) { /* mostly, and a division takes long */
-        return series->bin;
+        return (uint32_t)series->bin;
     }
     while (at_ns / series->bin_ns >= SERIES_BINS) {
         for (uint32_t i = 0; i < SERIES_BINS / 2; i++) { /* merge neighbouring bins */
@@ -102,7 +102,7 @@ static uint32_t series_reach(struct series *series, int64_t at_ns)
         series->count = (series->count + 1) / 2;
         series->bin_ns *= 2;
     }
-    uint32_t bin = series->bin = (uint32_t)(at_ns / series->bin_ns);
+    uint32_t bin = (uint32_t)(series->bin = at_ns / series->bin_ns);
     series->from_ns = bin * series->bin_ns;
     series->count = bin + 1 > series->count ? bin + 1 : series->count;
     return bin;

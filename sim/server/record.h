@@ -79,8 +79,7 @@ enum series_figure {
 struct series {
     int64_t bin_ns;
     uint32_t count;                 /* bins reached so far */
-    uint32_t bin;                   /* the last one that was asked for, */
-    int64_t from_ns;                /* and where it begins */
+    int64_t from_ns, bin;           /* the bin that was asked for last, behind where it begins */
     double (*bins)[SERIES_FIGURES]; /* [SERIES_BINS], owned */
 };
 

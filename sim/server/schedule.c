@@ -315,12 +315,11 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
 /* Does the step compute anything yet? */
 static bool has_work(const struct server *server)
 {
-    for (uint32_t i = 0; i < server->running_count; i++) {
-        if (server->running[i].chunk > 0) {
-            return true;
-        }
+    uint32_t i = 0;
+    while (i < server->running_count && server->running[i].chunk == 0) {
+        i++;
     }
-    return false;
+    return i < server->running_count;
 }
 
 void schedule_step(struct server *server)

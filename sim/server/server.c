@@ -443,9 +443,8 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
     uint32_t ended = server->ended;
     server->why = why;
     if (server->due_ns >= server->options.warm_ns && !server->is_warm) {
-        for (uint32_t k = 1; k < server->tiers;
-             k++) { /* what was moved until then does not count */
-            server->totals->warm[k] = prefix_counts(server->cache, k);
+        for (uint32_t k = 1; k < server->tiers; k++) {
+            server->totals->warm[k] = prefix_counts(server->cache, k); /* does not count */
         }
         server->is_warm = true;
     }

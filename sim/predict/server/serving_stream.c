@@ -309,9 +309,8 @@ void stream_stage_next(const struct point *point, const struct stream_question *
     /* Where no request has ended since the warm-up, nothing tells how long a run has to last. */
     bool tells = finding->taken_ns > 0;
     double longer = tells ? finding->lasting_ns / fmax(finding->lasts_ns, 1) * 1.2 : 2;
-    uint64_t most = (uint64_t)fmin(fmax(wanted, longer * come), (double)finding->most);
-    uint64_t cycles = CYCLES * point->workload.clients;
-    stage->requests = most > cycles ? most : cycles;
+    double most = fmin(fmax(wanted, longer * come), (double)finding->most);
+    stage->requests = (uint64_t)fmax(most, (double)(CYCLES * point->workload.clients));
     stage->number++;
     stage->answer_ns = (int64_t)finding->taken_ns;
     stage->warm_ns = window->from_ns;
