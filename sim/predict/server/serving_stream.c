@@ -286,8 +286,10 @@ static struct stream_load stream_load_read(const struct point *point, double ask
 
 /* ---- the next run --------------------------------------------------------------------- */
 
-/* Requests count from the end of the warm-up on. Returns false if the run is too short to have one. */
-static bool set_window(const struct stream_stage *stage, struct serving_totals *totals)
+/* Requests count from the end of the warm-up on, which lasts until those that were under way have ended: they are
+ * in no figure, so that fewer would seem to end than come. Returns false if the run is too short to have one. */
+static bool set_window(const struct stream_stage *stage, const struct served *served,
+                       struct serving_totals *totals)
 {
     struct serving_window *window = &totals->window;
     uint32_t bins =
@@ -296,6 +298,9 @@ static bool set_window(const struct stream_stage *stage, struct serving_totals *
     bool warms = warm_up < bins;
     int64_t warm_ns = warms ? warm_up * totals->series.bin_ns : window->to_ns / 2;
     window->from_ns = warm_ns > stage->warm_ns ? warm_ns : stage->warm_ns;
+    for (size_t i = 0; i < window->first; i++) {
+        window->from_ns = served[i].end_ns > window->from_ns ? served[i].end_ns : window->from_ns;
+    }
     window->from_ns = window->from_ns < window->to_ns ? window->from_ns : window->to_ns / 2;
     return warms;
 }
@@ -347,7 +352,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     if (looks > 0 && (double)out->come < (whole ? STREAM_FEWEST : FEW) * scale) {
         return true;
     }
-    window->known = set_window(stage, totals);
+    window->known = set_window(stage, served, totals);
     struct stream_growth growth = {.grows = false}; /* clients wait */
     if ((point->workload.clients == 0 &&
          !serving_stream_growth(requests, served, (size_t)point_servers(point), window->from_ns,
