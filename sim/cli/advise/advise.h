@@ -87,6 +87,9 @@ const char *advise_limits(const struct targets *targets, const struct result *re
 /* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
 const char *advise_title(const struct column *column);
 
+/* "round-robin"; "prefix-load 8", as the threshold is not the router's own. */
+const char *advise_router(enum routing routing);
+
 /* "128K", "4000"; "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Both return `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS]);

@@ -162,7 +162,7 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     frame_text(rows, DATA_weights, form->weights);
     frame_text(rows, DATA_system, form->candidate->system);
     if (form->routing != ROUTINGS && form->servers != 1) {
-        frame_text(rows, DATA_routing, routing_names[form->routing]);
+        frame_text(rows, DATA_routing, advise_router(form->routing));
     }
     frame_number(rows, DATA_gpus, form->gpus);
     frame_number(rows, DATA_fewer, form->fewer > 0 ? form->fewer : (double)NAN);
@@ -222,7 +222,7 @@ static void say_form(const struct fleet_form *form, uint32_t servers, char text[
     bool routed = servers > 1 && form->routing != ROUTINGS;
     advise_say(text, "%s of %s with %s, weights in %s%s%s", advise_form(servers, form->gpus, shape),
                form->candidate->machine, candidate_name(form->candidate), form->weights,
-               routed ? ", behind " : "", routed ? routing_names[form->routing] : "");
+               routed ? ", behind " : "", routed ? advise_router(form->routing) : "");
 }
 
 /* "FORM, which misses ttft_p99_ms<=4s: 4200 (by 5.0 %)" */

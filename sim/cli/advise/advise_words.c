@@ -93,6 +93,11 @@ const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])
     return text;
 }
 
+const char *advise_router(enum routing routing)
+{
+    return routing == ADVICE_ROUTER ? ADVICE_ROUTER_NAME : routing_names[routing];
+}
+
 const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS])
 {
     char each[32] = "one GPU";
@@ -145,7 +150,7 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
     default:
         advise_form(trial->form.servers, trial->form.gpus, text);
         if (trial->form.servers > 1 && trial->form.routing != ROUTINGS) {
-            text_append(text, ADVISE_WORDS, ", %s", routing_names[trial->form.routing]);
+            text_append(text, ADVISE_WORDS, ", %s", advise_router(trial->form.routing));
         }
     }
     return text;

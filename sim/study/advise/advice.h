@@ -19,6 +19,7 @@
  * looks at loads as soon as they differ by this many requests. With its own 64, servers that begin alike wait in
  * one queue while others idle. */
 #define ADVICE_ROUTER ROUTE_PREFIX_LOAD
+#define ADVICE_ROUTER_NAME "prefix-load 8"
 enum { ADVICE_BALANCE = 8 };
 
 /* GPUs in servers of as many each, of which so many split a layer. */
