@@ -192,9 +192,7 @@ static uint32_t next_full(const struct fleet_size *fleet, uint32_t line, uint32_
     uint32_t count = 0;
     for (int i = 0; i < 2 && count == 0; i++) {
         uint32_t at = told[i] - 1;
-        count = told[i] > 0 ? draws_next(&form->draws[at], &fleet->targets, &form->runs[at], at,
-                                         form->grid.count, values)
-                            : 0;
+        count = told[i] > 0 ? draws_next(&form->draws[at], at, form->grid.count, values) : 0;
     }
     return count;
 }

@@ -45,18 +45,12 @@ bool capacity_has_sessions(const struct scenario *scenario)
 
 enum { ALL_DRAWS = (1 << CAPACITY_DRAWS) - 1 };
 
-/* A tail near a capacity differs among draws by a fifth or more; a limit that one misses by this share of it is
- * missed by all. (Assumed.) */
-static const double far = 0.5;
-
-uint32_t draws_next(const struct capacity_draws *draws, const struct targets *targets,
-                    const struct result *kept, uint32_t value, uint32_t count, uint32_t *values)
+uint32_t draws_next(const struct capacity_draws *draws, uint32_t value, uint32_t count,
+                    uint32_t *values)
 {
     uint32_t used = 0;
-    bool grows = result_number(kept, COLUMN(queue_grows)) > 0;
-    bool surely = draws->missed > 0 && !grows && targets_violation(targets, kept) > far;
     values[0] = value;
-    for (uint32_t draw = 1; draws->asked > 0 && !surely && draw < CAPACITY_DRAWS; draw++) {
+    for (uint32_t draw = 1; draws->asked > 0 && draw < CAPACITY_DRAWS; draw++) {
         values[used] = draw * count + value;
         used += (draws->asked >> draw & 1) == 0;
     }

@@ -30,8 +30,7 @@ bool capacity_has_sessions(const struct scenario *scenario);
 /* Near its capacity a server may hold a load for thousands of requests, and break down for good once chance
  * lets a queue form or fills its cache. So what is told of a load, that it holds or misses, is asked in
  * several draws of its requests, as `simulate` runs them: with the scenario's seed and the next ones. An
- * answer has to hold in all of them. A limit missed by more than half of it, without a queue that grows, is
- * told of one draw. */
+ * answer has to hold in all of them. However far one misses, another may hold: a tail jumps at a collapse. */
 enum { CAPACITY_DRAWS = 3 };
 
 struct capacity_draws {
@@ -39,9 +38,9 @@ struct capacity_draws {
 };
 
 /* The draws in which a load is to be asked next, into `values`: draw k of the load `value` of a search of
- * `count` is the value k * count + `value`. `kept`: its run so far. Returns their number. */
-uint32_t draws_next(const struct capacity_draws *draws, const struct targets *targets,
-                    const struct result *kept, uint32_t value, uint32_t count, uint32_t *values);
+ * `count` is the value k * count + `value`. Returns their number. */
+uint32_t draws_next(const struct capacity_draws *draws, uint32_t value, uint32_t count,
+                    uint32_t *values);
 
 /* Let the scenario draw the requests of draw k; and take the run of draw k of a load. `kept` becomes the first of
  * its runs that misses, or else its own. Once all are asked, and some hold and some miss, a note of it says so.

@@ -179,7 +179,6 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;
-    const struct targets *targets = &planning->options.targets;
     struct search *search = planning_line(planning, line);
     uint32_t found = grid_found(&search->grid), of = search->grid.count;
     if (!winner_is(planning, search) || found == PLANNING_NONE ||
@@ -195,9 +194,7 @@ static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *conte
             values[0] = i + (inner - i) / 2;
             return 1;
         }
-        count = i == found || misses
-                    ? draws_next(&search->draws[i], targets, &search->results[i], i, of, values)
-                    : 0;
+        count = i == found || misses ? draws_next(&search->draws[i], i, of, values) : 0;
         told = misses && search_surely_misses(search, i);
         inner = grid_tried(&search->grid, i) ? i : inner;
     }
