@@ -302,13 +302,13 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     }
 }
 
-/* Cheaper forms that miss a limit by so little that a run may be wrong about it, beside those that are
+/* Of cheaper forms that miss a limit by so little that a run may be wrong about it, the nearest; not the one that is
  * named as the next below. Without prices, cheaper than others of their machine. */
-static void say_near_misses(const struct fleet_size *fleet, const struct fleet_form *best,
-                            const struct fleet_form *below, char text[ADVISE_SENTENCE])
+static void say_near_miss(const struct fleet_size *fleet, const struct fleet_form *best,
+                          const struct fleet_form *below, char text[ADVISE_SENTENCE])
 {
     static const double nearly = 0.05, called = 0.1; /* the second, what is too close to call */
-    const char *before = " Nearly: ";
+    const struct fleet_form *nearest = NULL;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         const struct result *misses = fleet_misses(form);
@@ -317,13 +317,16 @@ static void say_near_misses(const struct fleet_size *fleet, const struct fleet_f
         if (fleet_miss_is_sure(fleet, form) && form != below &&
             fleet_cost(form, form->fewer) < cost &&
             fleet_short(fleet, form) <=
-                (notes_find(misses->notes, NOTE_too_close) != NULL ? called : nearly)) {
-            advise_say(text, "%s", before);
-            say_missing(fleet, form, text);
-            before = "; ";
+                (notes_find(misses->notes, NOTE_too_close) != NULL ? called : nearly) &&
+            (nearest == NULL || fleet_short(fleet, form) < fleet_short(fleet, nearest))) {
+            nearest = form;
         }
     }
-    advise_say(text, "%s", *before == ';' ? "." : "");
+    if (nearest != NULL) {
+        advise_say(text, " Nearly: ");
+        say_missing(fleet, nearest, text);
+        advise_say(text, ".");
+    }
 }
 
 static void fleet_say_nearest(const struct fleet_size *fleet, struct frame *verdict)
@@ -367,7 +370,7 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
         advise_say(text, " it %s.",
                    violation_describe(&fleet->targets, NULL, fleet_misses(below), limits));
     }
-    say_near_misses(fleet, best, below, text);
+    say_near_miss(fleet, best, below, text);
     frame_text(verdict, VERDICT_meets, text);
 }
 
