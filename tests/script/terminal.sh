@@ -35,8 +35,8 @@ ask "stty cols 50; $program simulate ${ranged[*]}" >"$scratch/said"
 check 'what has no room is said' grep -q 'no room for ranges' "$scratch/said"
 ask "stty cols 72; $program simulate ${case[*]}" >"$scratch/said"
 check 'so are the columns that have no room' grep -q '^(no room for KV in HBM' "$scratch/said"
-ask "stty cols 200; COLUMNS=64 $program ${commands[0]}" >"$scratch/said"
-check 'COLUMNS has the last word on a terminal' test "$(longest <"$scratch/said")" -le 64
+ask "stty cols 200; COLUMNS=72 $program ${commands[0]}" >"$scratch/said"
+check 'COLUMNS has the last word on a terminal' test "$(longest <"$scratch/said")" -le 72
 ask "stty cols 64; $program ${commands[4]}" >"$scratch/narrow"
 ask "stty cols 160; $program ${commands[4]}" >"$scratch/said"
 check 'a wider terminal has more columns' test "$(wc -L <"$scratch/said")" -gt "$(wc -L <"$scratch/narrow")"

@@ -345,9 +345,9 @@ static const struct {
     const char *context;
     uint64_t selected, metadata;
 } indexers[] = {
-    {"model=deepseek-v3.2", "system=vllm", "context=131072", 2048, 61ull * 131072 * 132},
+    {"model=deepseek-v3.2", "system=vllm", "context=131072", 2048, 0}, /* in the engine's KV */
     {"model=deepseek-v3.2", "system=hisparse", "context=131072", 2048, 61ull * 131072 * 132},
-    {"model=glm-5.3", "system=vllm", "context=131072", 2048, 21ull * 131072 * 132},
+    {"model=glm-5.3", "system=vllm", "context=131072", 2048, 0},
     {"model=deepseek-v3.2", "system=vllm", "context=2048", 2048, 0},
     {"model=deepseek-v3.2", "system=fullattn", "context=131072", 131072, 0},
     {"model=llama-3-8b", "system=vllm", "context=131072", 131072, 0},
