@@ -127,8 +127,45 @@ static bool find_size(const struct advice_options *options, struct advice *advic
     return good;
 }
 
-/* State the size in the advised system's scenario, and run it at the load that it holds. A size
- * that misses a limit is doubled, up to the most. */
+/* Run a value in a draw of its requests, with the size that the candidate states. */
+static bool run_draw(const struct advice_options *options, const struct targets *targets,
+                     struct search *search, uint32_t value, uint32_t draw,
+                     struct capacity_draws *draws, struct error *why)
+{
+    const struct study alone = {
+        .store = options->study.store, .runs = options->study.runs, .jobs = 1};
+    uint32_t count = 0;
+    struct result result;
+    struct scenario scenario;
+    bool good = search_scenario(search, value, &scenario, why) && draws_set(&scenario, draw, why) &&
+                sweep_keep(&scenario, &alone, &result, &count, why);
+    scenario_release(&scenario);
+    if (good) {
+        bool misses = targets_violation(targets, &result) > 0;
+        draws_take(draws, draw, misses, &result, &search->results[value]);
+        result_release(&result);
+    }
+    return good;
+}
+
+/* Judge a value anew with that size: of a stream in all draws. */
+static bool judge_again(const struct advice_options *options, const struct targets *targets,
+                        struct search *search, uint32_t value, struct error *why)
+{
+    bool good = true, stream = search->depth != NULL;
+    struct capacity_draws once, *draws = stream ? &search->draws[value] : &once;
+    *draws = (struct capacity_draws){.asked = 0};
+    for (uint32_t draw = 0; good && draw < (stream ? CAPACITY_DRAWS : 1); draw++) {
+        good = run_draw(options, targets, search, value, draw, draws, why);
+    }
+    if (good) {
+        grid_put(&search->grid, value, targets_violation(targets, &search->results[value]));
+    }
+    return good;
+}
+
+/* State the size in the advised system's scenario, and run it at the load that it holds. A size that misses a
+ * limit is doubled, up to the most. The load above the answer is told of the same server. */
 static bool state_size(const struct advice_options *options, struct advice *advice,
                        struct search *best, struct error *why)
 {
@@ -139,16 +176,13 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     bool good = host_point(advice, &point, why), made = good, holds = false;
     bool counts = good && host_is_clocked(&point); /* its own run says what the size finds */
     while (good && !holds) {
-        struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, best, NULL, 0, 1, NULL, &result, why);
+               judge_again(options, &advice->targets, best, best->found, why);
         if (!good) {
             break;
         }
-        result_release(&best->results[best->found]);
-        best->results[best->found] = result;
-        size->found = counts ? host_found_in(&result) : size->found;
-        holds = size->gib == size->most_gib || targets_violation(&advice->targets, &result) <= 0;
+        size->found = counts ? host_found_in(&best->results[best->found]) : size->found;
+        holds = size->gib == size->most_gib || best->grid.violation[best->found] <= 0;
         if (!holds) {
             uint64_t twice = 2 * size->gib;
             counts = true;
@@ -158,7 +192,10 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     if (made) {
         point_release(&point);
     }
-    return good;
+    if (!good || best->depth == NULL || search_next_miss(best) == PLANNING_NONE) {
+        return good;
+    }
+    return judge_again(options, &advice->targets, best, search_next_miss(best), why);
 }
 
 /* ---- the answer ---- */
