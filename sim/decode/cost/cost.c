@@ -3,6 +3,7 @@
 #include "decode/cost/cost.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "decode/mechanism_values.h"
 #include "model/sharding.h"
@@ -258,13 +259,15 @@ struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
 {
     const struct mechanisms *m = setup->mechanisms;
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    double bytes[2] = {0}, flops[2] = {0}, after = 0, own = (double)rows.own; /* [neurons] */
+    double bytes[2] = {0}, flops[2] = {0}; /* [neurons] */
+    double after = 0, down = 0, own = (double)rows.own;
     size_t count = model_row_operators(&setup->model, layer, rows, 0, operators);
     for (size_t i = 0; i < count; i++) {
         double weights = (double)operators[i].weight_bytes;
         bytes[operators[i].neurons] += weights;
         flops[operators[i].neurons] += operators[i].flops;
         after += operators[i].stage == MODEL_POST && !operators[i].neurons ? weights : 0;
+        down += strcmp(operators[i].name, "down") == 0 ? weights : 0;
     }
     double all = bytes[false] + bytes[true], left = m->weights * all;
     double layers = setup->model.layer_count;
@@ -276,12 +279,16 @@ struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
     double cold = m->ffn_active - hot;
     double by_gpu = held > 0 ? held * any_active(hot / held, own) : 0;
     double by_cpu = held < 1 ? (1 - held) * any_active(cold / (1 - held), own) : 0;
-    double multiplied = (1 - other) * flops[false] + cold * flops[true];
+    double down_flops = cold * flops[true] * down / fmax(1, bytes[true]);
+    double multiplied = (1 - other) * flops[false] + cold * flops[true] - down_flops;
     return (struct weights_read){
         .gpu = {other, 1,
                 (after * other + predicts + by_gpu * bytes[true]) / (after + bytes[true])},
-        .cpu_bytes = (1 - other) * bytes[false] + predictor - predicts + by_cpu * bytes[true],
+        .cpu_bytes =
+            (1 - other) * bytes[false] + predictor - predicts + by_cpu * (bytes[true] - down),
         .cpu_flops = multiplied + (predictor - predicts) / all * (flops[false] + flops[true]),
+        .down_bytes = (m->ffn_active < 1 ? cold * own : by_cpu) * down,
+        .down_flops = down_flops,
     };
 }
 

@@ -272,10 +272,10 @@ bool hybrid_multiply(struct pipe *pipe, uint32_t layer, engine_task_id *out, str
     double counts = pipe_figure(pipe, CURVE_HOST_KMEANS, threads, &work.rate_trust) / gpus;
     engine_task_id states;
     work.route = ROUTE_CPU_READ;
-    work.bytes = read.cpu_bytes;
-    work.rate = read.cpu_bytes > 0
-                    ? read.cpu_bytes / fmax(read.cpu_bytes / reads, read.cpu_flops / counts) / 1e9
-                    : 0;
+    work.bytes = read.cpu_bytes + read.down_bytes;
+    double seconds = fmax(read.cpu_bytes / reads, read.cpu_flops / counts) +
+                     fmax(read.down_bytes / reads, read.down_flops / counts);
+    work.rate = work.bytes > 0 ? work.bytes / seconds / 1e9 : 0;
     work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust) +
                     pipe_figure(pipe, CURVE_HOST_SYNC, 0, &work.fixed_trust);
     if (!put_copy(pipe, WAY_OUT, states_bytes(pipe), ENGINE_NONE, &states, why)) {
