@@ -22,11 +22,11 @@ static const struct command_option advise_options[] = {
                  "model was trained to if that is less)"},
     [TPOT] = {"--tpot", "TIME",
               "most time of a token, such as 50ms; with a workload its 99th percentile, "
-              "or such as p50:50ms (p50, p90, p99, mean)"},
+              "or such as p50:50ms (p50, p90, p95, p99, mean)"},
     [TTFT] =
         {"--ttft", "TIME",
          "most time to the first token, such as 2s: the 99th percentile of requests, or such as "
-         "p50:2s (p50, p90, p99, mean); without a workload, of requests as long as the context, "
+         "p50:2s (p50, p90, p95, p99, mean); without a workload, of requests as long as the context, "
          "with answers of 256 tokens"},
     [RATE] = {"--rate", "R",
               "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
@@ -194,7 +194,11 @@ static bool add_target(const char *bound, const char *value, int option, struct 
 /* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th percentile. */
 static const struct {
     const char *name, *column;
-} percentiles[] = {{"p50", "_p50_ms"}, {"p90", "_p90_ms"}, {"p99", "_p99_ms"}, {"mean", "_ms"}};
+} percentiles[] = {{"p50", "_p50_ms"},
+                   {"p90", "_p90_ms"},
+                   {"p95", "_p95_ms"},
+                   {"p99", "_p99_ms"},
+                   {"mean", "_ms"}};
 
 static bool read_percentile(const char **text, const char *option, const char **column,
                             struct error *why)
@@ -213,7 +217,8 @@ static bool read_percentile(const char **text, const char *option, const char **
         }
     }
     error_usage(why, option, 0, "unknown percentile in '%.80s'", *text);
-    return error_expect(why, "a time such as 2s, or with p50:, p90:, p99: or mean: before it");
+    return error_expect(why,
+                        "a time such as 2s, or with p50:, p90:, p95:, p99: or mean: before it");
 }
 
 static bool add_time(const struct arguments *arguments, int option, bool serves,

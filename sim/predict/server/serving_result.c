@@ -574,11 +574,10 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
         result_integer(result, COLUMN(hashed_blocks), (int64_t)tokens.hashed);
     }
     const struct gaps *gaps = &totals->gaps;
-    if (gaps->count > 0) {
-        result_integer(result, COLUMN(itl_ms), llround(gaps->sum_ns / (double)gaps->count));
-        result_integer(result, COLUMN(itl_p50_ms), llround(gaps_quantile_ns(gaps, 0.5)));
-        result_integer(result, COLUMN(itl_p90_ms), llround(gaps_quantile_ns(gaps, 0.9)));
-        result_integer(result, COLUMN(itl_p99_ms), llround(gaps_quantile_ns(gaps, 0.99)));
+    for (int k = 0; gaps->count > 0 && k < SERVED_FIGURES; k++) {
+        double ns = served_shares[k] > 0 ? gaps_quantile_ns(gaps, served_shares[k])
+                                         : gaps->sum_ns / (double)gaps->count;
+        result_integer(result, served_column(SERVED_GAPS, k), llround(ns));
     }
     serving_write_prefixes(point, memory, tokens.found, tokens.computed, totals->moved, result);
     write_wear(point, totals->end_ns, result);

@@ -5,15 +5,19 @@
 #include <string.h>
 #include <xxhash.h>
 
-const double served_shares[SERVED_FIGURES] = {0, 0.5, 0.9, 0.99};
+const double served_shares[SERVED_FIGURES] = {0, 0.5, 0.9, 0.95, 0.99};
 
-const struct column *served_column(enum served_time time, int figure)
+#define SERVED_COLUMNS(time)                                                                       \
+    {                                                                                              \
+        COLUMN(time##_ms), COLUMN(time##_p50_ms), COLUMN(time##_p90_ms), COLUMN(time##_p95_ms),    \
+            COLUMN(time##_p99_ms)                                                                  \
+    }
+
+const struct column *served_column(int time, int figure)
 {
-    const struct column *const columns[SERVED_TIMES][SERVED_FIGURES] = {
-        {COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms), COLUMN(ttft_p99_ms)},
-        {COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms), COLUMN(tpot_p99_ms)},
-        {COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms), COLUMN(e2e_p99_ms)},
-        {COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms), COLUMN(queue_p99_ms)},
+    const struct column *const columns[SERVED_GAPS + 1][SERVED_FIGURES] = {
+        SERVED_COLUMNS(ttft),  SERVED_COLUMNS(tpot), SERVED_COLUMNS(e2e),
+        SERVED_COLUMNS(queue), SERVED_COLUMNS(itl),
     };
     return columns[time][figure];
 }

@@ -7,15 +7,16 @@
 #include "predict/server/stationary.h"
 
 enum served_time { SERVED_TTFT, SERVED_TPOT, SERVED_E2E, SERVED_QUEUE, SERVED_TIMES };
+enum { SERVED_GAPS = SERVED_TIMES }; /* between tokens: with columns, but no one time a request */
 
 /* The time of an answered request, in ns; 0 for each token after the first if there is none. */
 int64_t served_time_ns(enum served_time time, const struct request *request,
                        const struct served *served);
 
 /* Columns of a time: its mean, and its quantiles of these shares. */
-enum { SERVED_FIGURES = 4 };
+enum { SERVED_FIGURES = 5 };
 extern const double served_shares[SERVED_FIGURES]; /* of the mean 0 */
-const struct column *served_column(enum served_time time, int figure);
+const struct column *served_column(int time, int figure);
 
 struct stream_time {
     int64_t end_ns;

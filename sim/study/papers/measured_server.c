@@ -8,24 +8,20 @@
 #include "core/node.h"
 #include "core/text.h"
 
-/* In groups of four: mean, median, 90th and 99th percentile. */
+/* In groups of five: mean, median, 90th, 95th and 99th percentile. */
+#define MEASURED(column, what, vllm, sglang, key)                                                  \
+    {column "_ms", what " mean, ms", "mean_" vllm "_ms", "mean_" sglang "_ms", key},               \
+        {column "_p50_ms", what " p50, ms", "median_" vllm "_ms", "median_" sglang "_ms", NULL},   \
+        {column "_p90_ms", what " p90, ms", "p90_" vllm "_ms", "p90_" sglang "_ms", NULL},         \
+        {column "_p95_ms", what " p95, ms", "p95_" vllm "_ms", "p95_" sglang "_ms", NULL},         \
+    {                                                                                              \
+        column "_p99_ms", what " p99, ms", "p99_" vllm "_ms", "p99_" sglang "_ms", NULL            \
+    }
 const struct measured_figure measured_figures[MEASURED_FIGURES] = {
-    {"ttft_ms", "TTFT mean, ms", "mean_ttft_ms", "mean_ttft_ms", "measured_ttft"},
-    {"ttft_p50_ms", "TTFT p50, ms", "median_ttft_ms", "median_ttft_ms", NULL},
-    {"ttft_p90_ms", "TTFT p90, ms", "p90_ttft_ms", "p90_ttft_ms", NULL},
-    {"ttft_p99_ms", "TTFT p99, ms", "p99_ttft_ms", "p99_ttft_ms", NULL},
-    {"tpot_ms", "TPOT mean, ms", "mean_tpot_ms", "mean_tpot_ms", "measured_tpot"},
-    {"tpot_p50_ms", "TPOT p50, ms", "median_tpot_ms", "median_tpot_ms", NULL},
-    {"tpot_p90_ms", "TPOT p90, ms", "p90_tpot_ms", "p90_tpot_ms", NULL},
-    {"tpot_p99_ms", "TPOT p99, ms", "p99_tpot_ms", "p99_tpot_ms", NULL},
-    {"itl_ms", "ITL mean, ms", "mean_itl_ms", "mean_itl_ms", NULL},
-    {"itl_p50_ms", "ITL p50, ms", "median_itl_ms", "median_itl_ms", NULL},
-    {"itl_p90_ms", "ITL p90, ms", "p90_itl_ms", "p90_itl_ms", NULL},
-    {"itl_p99_ms", "ITL p99, ms", "p99_itl_ms", "p99_itl_ms", NULL},
-    {"e2e_ms", "end to end mean, ms", "mean_e2el_ms", "mean_e2e_latency_ms", NULL},
-    {"e2e_p50_ms", "end to end p50, ms", "median_e2el_ms", "median_e2e_latency_ms", NULL},
-    {"e2e_p90_ms", "end to end p90, ms", "p90_e2el_ms", "p90_e2e_latency_ms", NULL},
-    {"e2e_p99_ms", "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms", NULL},
+    MEASURED("ttft", "TTFT", "ttft", "ttft", "measured_ttft"),
+    MEASURED("tpot", "TPOT", "tpot", "tpot", "measured_tpot"),
+    MEASURED("itl", "ITL", "itl", "itl", NULL),
+    MEASURED("e2e", "end to end", "e2el", "e2e_latency", NULL),
     {"decode_tokens_per_s", "output, tokens/s", "output_throughput", "output_throughput",
      "measured_rate"},
 };
@@ -57,13 +53,15 @@ bool measured_number(const json_t *object, const char *key, const char *path, do
 /* Percentiles of one time ascend. */
 static bool check_percentiles(const struct measured *measured, const char *path, struct error *why)
 {
-    for (int i = 2; i < MEASURED_FIGURES; i += i % 4 == 2 ? 1 : 3) {
-        const double *value = &measured->value[i];
-        double before = i % 4 == 3 && isnan(value[-1]) ? value[-2] : value[-1];
-        if (*value < before * (1 - 1e-9)) { /* but for rounding */
+    double before = NAN; /* the percentile that was stated last, of the same time */
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        double value = measured->value[i];
+        before = i % 5 < 2 ? (double)NAN : before;
+        if (value < before * (1 - 1e-9)) { /* but for rounding */
             return error_set(why, path, 0, "'%s' is %g, below a lower percentile, %g",
-                             measured_figures[i].what, *value, before);
+                             measured_figures[i].what, value, before);
         }
+        before = isnan(value) ? before : value;
     }
     return true;
 }

@@ -4,7 +4,7 @@
  *   SGLang's benchmark `--output-file`: a JSON object on one line; mean_e2e_latency_ms ...
  *
  * Percentiles and times that a summary lacks are not computed from its requests (`--save-detailed`): the
- * benchmark states them if it is asked (`--metric-percentiles 50,90,99`). */
+ * benchmark states them if it is asked (`--metric-percentiles 50,90,95,99`). */
 #pragma once
 
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "core/error.h"
 #include "predict/result/result.h"
 
-enum { MEASURED_FIGURES = 17 }; /* of four times in groups of four, and the rate */
+enum { MEASURED_FIGURES = 21 }; /* of four times in groups of five, and the rate */
 
 /* A figure that may have been measured, and the column that predicts it. */
 struct measured_figure {
