@@ -15,11 +15,8 @@ struct store {
 /* Run statements that return no rows. */
 bool database_run(struct store *store, const char *sql, struct error *why);
 
-/* Compile one statement, for sqlite3_bind_* and sqlite3_step; free it with sqlite3_finalize(). */
-bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
-                      struct error *why);
-
-/* The same of a text on the heap, which it frees; NULL: `why` is set already. */
+/* Compile one statement on the heap, which it frees, for sqlite3_bind_* and sqlite3_step; free the result with
+ * sqlite3_finalize(). NULL: `why` is set already. */
 bool database_prepare_own(struct store *store, char *sql, sqlite3_stmt **statement,
                           struct error *why);
 
@@ -29,9 +26,6 @@ bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, stru
 /* The first number that a query answers, 0 if nothing; `text` is its parameter, or NULL. */
 bool database_number(struct store *store, const char *sql, const char *text, int64_t *number,
                      struct error *why);
-
-/* Does the file have this table, with this column (NULL: any)? */
-bool database_has(struct store *store, const char *table, const char *column);
 
 /* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of `rows`. */
 bool database_put_each(struct store *store, const char *sql,

@@ -59,8 +59,8 @@ bool database_run(struct store *store, const char *sql, struct error *why)
            database_error(store, why);
 }
 
-bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
-                      struct error *why)
+static bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
+                             struct error *why)
 {
     return sqlite3_prepare_v2(store->database, sql, -1, statement, NULL) == SQLITE_OK ||
            database_error(store, why);
@@ -119,7 +119,8 @@ bool database_end(struct store *store, bool good, struct error *why)
     return good;
 }
 
-bool database_has(struct store *store, const char *table, const char *column)
+/* Does the file have this table, with this column (NULL: any)? */
+static bool database_has(struct store *store, const char *table, const char *column)
 {
     return sqlite3_table_column_metadata(store->database, "main", table, column, NULL, NULL, NULL,
                                          NULL, NULL) == SQLITE_OK;

@@ -259,36 +259,33 @@ struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
 {
     const struct mechanisms *m = setup->mechanisms;
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    double bytes[2] = {0}, flops[2] = {0}; /* [neurons] */
-    double after = 0, down = 0, own = (double)rows.own;
+    double bytes[3] = {0}, flops[3] = {0}; /* others, of neurons, their down projection */
+    double after = 0, own = (double)rows.own;
     size_t count = model_row_operators(&setup->model, layer, rows, 0, operators);
     for (size_t i = 0; i < count; i++) {
         double weights = (double)operators[i].weight_bytes;
-        bytes[operators[i].neurons] += weights;
-        flops[operators[i].neurons] += operators[i].flops;
-        after += operators[i].stage == MODEL_POST && !operators[i].neurons ? weights : 0;
-        down += strcmp(operators[i].name, "down") == 0 ? weights : 0;
+        size_t kind = operators[i].neurons + (size_t)(strcmp(operators[i].name, "down") == 0);
+        bytes[kind] += weights;
+        flops[kind] += operators[i].flops;
+        after += operators[i].stage == MODEL_POST && kind == 0 ? weights : 0;
     }
-    double all = bytes[false] + bytes[true], left = m->weights * all;
+    double neurons = bytes[1] + bytes[2], all = bytes[0] + neurons, left = m->weights * all;
     double layers = setup->model.layer_count;
     double predictor = m->ffn_predictor * (double)model_weight_bytes(&setup->model) / layers;
-    double other = fmin(1, left / bytes[false]);
-    double predicts = fmax(0, fmin(predictor, left - bytes[false]));
-    double held = fmax(0, left - bytes[false] - predictor) / fmax(1, bytes[true]);
+    double other = fmin(1, left / bytes[0]);
+    double predicts = fmax(0, fmin(predictor, left - bytes[0]));
+    double held = fmax(0, left - bytes[0] - predictor) / fmax(1, neurons);
     double hot = fmin(m->ffn_active * pow(held, log(0.8) / log(m->ffn_hot)), held);
     double cold = m->ffn_active - hot;
     double by_gpu = held > 0 ? held * any_active(hot / held, own) : 0;
     double by_cpu = held < 1 ? (1 - held) * any_active(cold / (1 - held), own) : 0;
-    double down_flops = cold * flops[true] * down / fmax(1, bytes[true]);
-    double multiplied = (1 - other) * flops[false] + cold * flops[true] - down_flops;
+    double predicting = (predictor - predicts) / all * (flops[0] + flops[1] + flops[2]);
     return (struct weights_read){
-        .gpu = {other, 1,
-                (after * other + predicts + by_gpu * bytes[true]) / (after + bytes[true])},
-        .cpu_bytes =
-            (1 - other) * bytes[false] + predictor - predicts + by_cpu * (bytes[true] - down),
-        .cpu_flops = multiplied + (predictor - predicts) / all * (flops[false] + flops[true]),
-        .down_bytes = (m->ffn_active < 1 ? cold * own : by_cpu) * down,
-        .down_flops = down_flops,
+        .gpu = {other, 1, (after * other + predicts + by_gpu * neurons) / (after + neurons)},
+        .cpu_bytes = (1 - other) * bytes[0] + predictor - predicts + by_cpu * bytes[1],
+        .cpu_flops = (1 - other) * flops[0] + predicting + cold * flops[1],
+        .down_bytes = (m->ffn_active < 1 ? cold * own : by_cpu) * bytes[2],
+        .down_flops = cold * flops[2],
     };
 }
 

@@ -78,13 +78,11 @@ enum stage_half { HALF_ATTENTION = 1, HALF_FFN = 2, HALF_BOTH = 3 };
 double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves);
 
 /* Which weights of `layer` a decode step reads with `weights_at: cpu`. HBM takes the layer's other weights
- * first, then the predictor's, then neurons. Products of active neurons end in a loop over tokens, each of
- * which adds up its own rows of the down projection, and reads them anew (PowerInfer's ggml.c,
- * ggml_compute_forward_mul_mat_axpy); all else is read once for all tokens. */
+ * first, then the predictor's, then neurons. Each token reads its own rows of the down projection of active
+ * neurons (PowerInfer's ggml.c, ggml_compute_forward_mul_mat_axpy); all else is read once for all tokens. */
 struct weights_read {
     double gpu[MODEL_EDGE]; /* by the GPU, over all weights of the stage's operators */
-    double cpu_bytes, cpu_flops;
-    double down_bytes, down_flops; /* the CPU's down projection, after its other products */
+    double cpu_bytes, cpu_flops, down_bytes, down_flops; /* by the CPU: last, its down projection */
 };
 struct weights_read cost_weights_read(const struct setup *setup, uint32_t layer,
                                       struct model_rows rows);
