@@ -37,6 +37,10 @@ def value_of(column, run):
     """A term of a formula in its base unit; NaN if the run has none."""
     if column == "layers":
         return run["explain"]["layers"] or math.nan
+    if column == "run_busy_share":  # prompts and decoding; during prompts the GPU is taken to be busy
+        prefill, step = value_of("prefill_ms", run), value_of("step_us", run)
+        whole = (prefill - step) / (1 - value_of("e2e_tokens_per_s", run) * step / 1e9 / run["batch"])
+        return 1 - (1 - run["gpu_busy_share"]) * (1 - prefill / whole)
     if "." in column:
         group, name = column.split(".")
         items = run.get(f"{group}_us")
@@ -59,7 +63,7 @@ BASES = ["measured", "published", "datasheet", "assumed"]
 
 
 def fits(run):
-    return run["step_us"] is not None
+    return run["status"] == "ok"
 
 
 class Judge:
@@ -406,8 +410,9 @@ def cause_of(judge):
     run = deciding(judge, "run")
     if judge.row.ranks or run is None or judge.kind == "pool":
         return ""
-    if not fits(run):
-        return " " + "; ".join(note["text"] for note in run["notes"]) + "."
+    if run["step_us"] is None:  # it does not fit, or is a server's
+        notes = "; ".join(note["text"] for note in run["notes"])
+        return f" {notes}." if notes else ""
     if judge.kind == "trace" and run["trace_source"]:
         return f" its hits come from {run['trace_source']}."
     part = max(run["parts_us"], key=run["parts_us"].get)

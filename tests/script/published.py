@@ -85,6 +85,16 @@ def rows_come_to_what_is_worked_out():
         assert judge.verdict == verdict, (row, judge.verdict)
 
 
+def a_busy_share_of_a_run_counts_its_prompts():
+    """A second of prompts, then 10 more tokens of 100 ms, of two sequences: 11 tokens a second. Idle are .8 of the half."""
+    run = {"gpu_busy_share": 0.2, "prefill_ms": 1000, "step_us": 100e3, "e2e_tokens_per_s": 11, "batch": 2}
+    near(papers.value_of("run_busy_share", run), 0.6)
+
+
+def a_server_fits_without_a_step():
+    assert papers.fits({"status": "ok", "step_us": None}) and not papers.fits({"status": "out-of-memory"})
+
+
 def a_sweep_makes_a_row_for_each_value():
     first, second, other, same = judged("take: layer_us, sweep: {context: [1000, 2000]}, published: [108us, 116us]",
                                         "take: layer_us, published: 108us", "take: step_us, published: 256us")
