@@ -262,6 +262,15 @@ static bool scenario_set_map(struct node *root, struct node *map, struct error *
     return prepare(map, why) && lay_opened(root, map, why);
 }
 
+/* Requests lie beside the file that names them, or where the program was started. */
+static bool place_requests(struct node *scalar, const char *path, struct error *why)
+{
+    char beside[PATH_SIZE];
+    (void)path;
+    return !named_from(scalar->text, scalar->file, beside, sizeof beside) ||
+           access(beside, F_OK) != 0 || node_set_text(scalar, beside, why);
+}
+
 static bool scenario_set_file(struct node *root, const char *path, struct error *why)
 {
     struct node *file = node_load(path, why);
@@ -275,6 +284,12 @@ static bool scenario_set_file(struct node *root, const char *path, struct error 
     if (!good) {
         error_set(why, path, 1, "not a scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
+    }
+    const struct node *const requests[] = {node_get(file, "workload"),
+                                           node_get(node_get(file, "sweep"), "workload")};
+    for (int i = 0; good && i < 2; i++) {
+        good = requests[i] == NULL ||
+               visit_scalars((struct node *)requests[i], "workload", place_requests, why);
     }
     good = good && prepare(file, why) && settle_sweep(file, file, why) &&
            settle_sweep(root, file, why) && lay_opened(root, file, why);
