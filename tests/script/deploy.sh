@@ -40,7 +40,7 @@ for folder in fleet plan prefixes sessions clients router; do
     (cd "$scratch/$folder" && "$program" simulate benchmark.yaml --json) |
         python3 -c 'import json, re, sys
 run = json.load(sys.stdin)
-told = re.search("of these requests.*: (\S+) tokens a second, (\S+) ms .99th percentile of TTFT", open(sys.argv[1]).read())
+told = re.search("of these requests.*: (\S+) tokens a second, TTFT p99 (\S+) ms", open(sys.argv[1]).read())
 near = [abs(float(text) / run[key] - 1) < 0.006 for text, key in zip(told.groups(), ("decode_tokens_per_s", "ttft_p99_ms"))]
 sys.exit(0 if all(near) else f"{told.groups()} {run}")' "$scratch/$folder/benchmark.sh" || failed=1
     [ "${failed:-0}" = 0 ] || printf 'not '

@@ -387,8 +387,8 @@ bool advise_write(const struct arguments *arguments, const struct study *study,
     good = good && output_flush(stdout, "standard output", why) &&
            advise_write_page(arguments, study->store, answer, why);
     if (good && folder != NULL && answer->result != NULL) {
-        const struct deployment deployment = {&answer->scenario, answer->result, study->runs,
-                                              answer->servers};
+        const struct deployment deployment = {&answer->scenario, answer->result, answer->targets,
+                                              study->runs, answer->servers};
         good = deployment_write(&deployment, folder, why);
     }
     return good;

@@ -203,34 +203,49 @@ static bool deployment_command(const struct deployment *deployment, char (*value
     return good;
 }
 
-/* `of`: what was run. `runs`: servers of the run itself, of all those of the deployment. */
-static void put_prediction(const struct result *result, const char *of, double servers, double runs,
-                           char text[LINE])
+/* ", TTFT p95 510 ms" */
+static void put_time(const struct result *result, const struct column *column, char text[LINE])
 {
-    const struct {
-        const struct column *column;
-        const char *name, *unit;
-    } figures[] = {{COLUMN(decode_tokens_per_s), "", " tokens a second"},
-                   {COLUMN(ttft_p99_ms), "(99th percentile of TTFT)", " ms "},
-                   {COLUMN(ttft_p50_ms), "(median of TTFT)", " ms "},
-                   {COLUMN(tpot_p99_ms), "(99th percentile of TPOT)", " ms "},
-                   {COLUMN(tpot_p50_ms), "(median of TPOT)", " ms "}};
-    int used =
-        snprintf(text, LINE, "Predicted%s%s:", of, servers > 1 ? ", all servers together" : "");
-    int named = used;
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-        char number[SHOWN_TEXT];
-        if (result_cell(result, figures[i].column)->set) {
-            double times = figures[i].column == COLUMN(decode_tokens_per_s) ? servers / runs : 1;
-            range_single(times * result_number(result, figures[i].column), number, sizeof number);
-            used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s",
-                             used > named ? "," : "", number, figures[i].unit, figures[i].name);
+    const char *title = column->title != NULL ? column->title : column->name;
+    const char *unit = strstr(title, " ms");
+    int length = (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
+    char number[SHOWN_TEXT];
+    if (column->unit == UNIT_MS && result_cell(result, column)->set) {
+        range_single(result_number(result, column), number, sizeof number);
+        text_append(text, LINE, ", %s%.*s %s ms", strstr(column->name, "_p") == NULL ? "mean " : "",
+                    length, title, number);
+    }
+}
+
+/* `of`: what was run. `runs`: servers of the run itself, of all those of the deployment. */
+static void put_prediction(const struct deployment *deployment, const struct result *result,
+                           const char *of, double servers, double runs, char text[LINE])
+{
+    const struct column *const times[] = {COLUMN(ttft_p99_ms), COLUMN(ttft_p50_ms),
+                                          COLUMN(tpot_p99_ms), COLUMN(tpot_p50_ms)};
+    enum { TIMES = sizeof times / sizeof *times };
+    char number[SHOWN_TEXT];
+    range_single(servers / runs * result_number(result, COLUMN(decode_tokens_per_s)), number,
+                 sizeof number);
+    snprintf(text, LINE, "Predicted%s%s: %s tokens a second", of,
+             servers > 1 ? ", all servers together" : "", number);
+    for (size_t i = 0; i < TIMES; i++) {
+        put_time(result, times[i], text);
+    }
+    for (uint32_t i = 0; i < deployment->targets->count; i++) {
+        const struct column *column = deployment->targets->all[i].column;
+        size_t told = 0;
+        while (told < TIMES && times[told] != column) {
+            told++;
+        }
+        if (told == TIMES) {
+            put_time(result, column, text);
         }
     }
 }
 
-static void put_requests(const struct point *point, const struct benchmark_list *list, double runs,
-                         char (*values)[LINE])
+static void put_requests(const struct deployment *deployment, const struct point *point,
+                         const struct benchmark_list *list, double runs, char (*values)[LINE])
 {
     const struct requests *requests = point->requests;
     const struct workload *workload = &point->workload;
@@ -266,7 +281,7 @@ static void put_requests(const struct point *point, const struct benchmark_list 
     }
     snprintf(values[REQUESTS], LINE, "%" PRIu64, list->count);
     snprintf(values[HASH], LINE, "%u", list->hash_tokens);
-    put_prediction(&list->result, " of these requests", runs, runs, values[LISTED]);
+    put_prediction(deployment, &list->result, " of these requests", runs, runs, values[LISTED]);
     snprintf(values[PROMPTS], LINE, "These are random tokens, which %s.",
              requests->chunk_tokens > 0 ? "begin alike as those of the workload do"
                                         : "share no beginnings");
@@ -333,11 +348,12 @@ static void deployment_put_values(const struct deployment *deployment, const str
     snprintf(values[GPUS], LINE, "%u", model_gpus(&point->setup.model));
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
     double runs = point_serves(point) ? (double)point_servers(point) : 1;
-    put_prediction(deployment->result, "", deployment->servers, runs, values[PREDICTION]);
+    put_prediction(deployment, deployment->result, "", deployment->servers, runs,
+                   values[PREDICTION]);
     deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
     put_router(&point->workload, values);
     if (point_serves(point)) {
-        put_requests(point, list, runs, values);
+        put_requests(deployment, point, list, runs, values);
     } else {
         put_batch(point, deployment, values);
     }

@@ -6,10 +6,12 @@
 #include "core/error.h"
 #include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
+#include "study/plan/target.h"
 
 struct deployment {
     const struct scenario *scenario; /* of one point */
     const struct result *result;     /* its run */
+    const struct targets *targets;   /* what it was to meet */
     const struct run_context *context;
     uint32_t servers; /* alike */
 };

@@ -467,7 +467,8 @@ bool plan_winner_print(const struct planning *planning, const char *path, const 
         return false;
     }
     uint32_t servers = (uint32_t)scenario_stated(&point.values, "replicas", 1);
-    const struct deployment deployment = {&point, result, planning->options.study.runs, servers};
+    const struct deployment deployment = {&point, result, &planning->options.targets,
+                                          planning->options.study.runs, servers};
     bool good = ((path == NULL && json) || deployment_write_scenario(&point, path, why)) &&
                 (json || plan_winner_print_command(&point, result, servers, why)) &&
                 (folder == NULL || deployment_write(&deployment, folder, why));
