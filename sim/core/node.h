@@ -70,6 +70,7 @@ bool node_merge(struct node *base, const struct node *over, struct error *why);
 
 /* A scalar child as a typed value. Without one `*out` stays as it was: the caller puts the default there. */
 bool node_text(const struct node *map, const char *key, const char **out, struct error *why);
+
 /* A text that must be one of `words`, which end with NULL, as its index. */
 bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
                struct error *why);

@@ -118,6 +118,7 @@ extern const char profile_price_key[], profile_gpus_key[];
 bool profile_load(struct files *files, const struct node *hardware, struct profile *out,
                   struct error *why);
 void profile_release(struct profile *profile);
+
 /* The same for a name that was typed: of a machine, else of a part, which is loaded alone. */
 bool profile_load_named(const char *name, struct profile *out, struct error *why);
 
@@ -136,6 +137,7 @@ void profile_stated_in(const struct profile *profile, enum curve_id id, char *na
  * stated is read as its standard, if it has one; else that is a bug, but for a dry run. */
 double profile_value(const struct profile *profile, enum curve_id id, double size,
                      struct trust *trust);
+
 /* The same of times of whole kernels: past the last point they grow on along a line, and never fall. */
 double profile_time(const struct profile *profile, enum curve_id id, double size,
                     struct trust *trust);
@@ -177,6 +179,7 @@ struct scaled_profile {
 
 bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COUNT],
                          struct scaled_profile *out, struct error *why);
+
 /* The same with one figure multiplied by `share`, and all others as they are. */
 bool scaled_profile_init_one(const struct profile *of, enum curve_id id, double share,
                              struct scaled_profile *out, struct error *why);

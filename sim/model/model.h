@@ -62,6 +62,7 @@ enum dtype {
 };
 const char *dtype_name(enum dtype dtype);
 bool dtype_find(const char *name, const char *file, int line, enum dtype *out, struct error *why);
+
 /* Bytes that `count` values take, rounded up. */
 uint64_t dtype_bytes(enum dtype dtype, uint64_t count);
 
@@ -211,6 +212,7 @@ struct model {
  * `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
+
 /* Draw importances that a model's table does not say, of heads at the same depth of models whose tables ship.
  * Each of MODEL_DRAWS draws takes its KV heads from another model, so that a range over draws is one over
  * models. Query heads are like those of Llama-2-7B, the only ones that somebody trained one by one: each
@@ -245,10 +247,13 @@ uint64_t model_layer_kv_bytes(const struct model *model, uint32_t layer, uint64_
 uint64_t model_kv_bytes(const struct model *model, uint64_t context);
 uint64_t model_index_bytes(const struct model *model, uint64_t context);
 uint64_t model_activation_bytes(const struct model *model);
+
 /* Entries that `layer` keeps at `context`, tokens in most kinds: of chunks, the most that it ever keeps. */
 uint64_t model_layer_tokens(const struct model *model, uint32_t layer, uint64_t context);
+
 /* Tokens that it attends to: those it keeps; of chunks, past the first, the mean over a chunk. */
 uint64_t model_layer_attended(const struct model *model, uint32_t layer, uint64_t context);
+
 /* Does `layer` keep less than every token: a window, a chunk, a state, compressed entries, another's KV? */
 bool model_layer_local(const struct model *model, uint32_t layer);
 
@@ -330,8 +335,10 @@ size_t model_operators(const struct model *model, uint32_t layer, uint64_t batch
 /* FLOPs to prefill one sequence on one GPU: half the square, local layers their window, DeepSeek's its
  * selection and the indexer's scores. Only the last token goes through the head. */
 double model_prefill_flops(const struct model *model, uint64_t tokens);
+
 /* The FLOPs of attention in one layer; the rest are those of its operators with `tokens` rows. */
 double model_prefill_attention_flops(const struct model *model, uint32_t layer, uint64_t tokens);
+
 /* Bytes of the states that a layer of linear attention moves, once for every MODEL_LINEAR_CHUNK tokens. */
 #define MODEL_LINEAR_CHUNK 64
 double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens);

@@ -57,6 +57,7 @@ struct model_experts {
     double visits;    /* of them by a token, on average */
     double unread;    /* share of them that no token visits, on average */
 };
+
 /* `tokens` of all ranks choose experts independently of each other. */
 struct model_experts model_experts_of(const struct model *model, const struct model_layer *layer,
                                       uint64_t tokens);

@@ -147,6 +147,7 @@ bool policy_words(const struct node *node, char *text, size_t size);
 struct policy *policy_create(const struct policy_kind *kind, const double *values,
                              const struct policy_env *env, struct error *why);
 void policy_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
+
 /* Call this before trusting the outcomes of accesses: a plug-in may have given an invalid answer. */
 bool policy_check(const struct policy *policy, struct error *why);
 void policy_destroy(struct policy *policy); /* NULL is fine */

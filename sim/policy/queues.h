@@ -121,8 +121,10 @@ void frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t
 
 /* Add a block that is not held, with a count of 1. */
 void frequency_add(struct frequency *frequency, uint32_t block);
+
 /* The held block of least count; among equals the one touched longest ago. At least one is held. */
 uint32_t frequency_least(struct frequency *frequency);
+
 /* Remove a held block; its count is lost. */
 void frequency_remove(struct frequency *frequency, uint32_t block);
 

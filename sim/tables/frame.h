@@ -71,6 +71,7 @@ struct frame {
 
 /* Columns are copied, their texts are not. NULL when memory is out. */
 struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why);
+
 /* The same for a table of which a reader chose columns (NULL: the usual), also of other tables and of
  * results, which frame_result() fills. NULL, too, if there is no column of a chosen name. */
 struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
@@ -113,6 +114,7 @@ void frame_result(struct frame *frame, const struct result *result);
 
 /* For people, `text` fills the line from a column on: why there are no figures. Copied. */
 void frame_reason(struct frame *frame, uint32_t column, const char *text);
+
 /* The same of a run that has no figures: its status and message. */
 void frame_failed(struct frame *frame, uint32_t column, const struct result *result);
 

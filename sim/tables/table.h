@@ -20,6 +20,7 @@ struct table_view {
 /* Print a text from column `indent` to the end of the line, broken at blanks and continued below
  * itself. Neither indents the first line nor ends the last. */
 void table_wrap(const char *text, size_t indent, FILE *out);
+
 /* The same of a command, broken before its options so that a shell takes it whole. */
 void table_command(const char *text, size_t indent, FILE *out);
 

@@ -110,6 +110,7 @@ struct advise_ratio {
 };
 struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form);
+
 /* The same of the answer's tokens a second, where there is an answer. */
 struct advise_ratio advise_gain(const struct advice *advice, const struct search *search,
                                 const struct advice_form *form);

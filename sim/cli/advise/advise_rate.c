@@ -127,6 +127,11 @@ static double fleet_cost_of(const struct fleet_form *form, const struct column *
     return result != NULL ? fleet_hour_cost(form) / 3600 / result_number(result, rate) : NAN;
 }
 
+static double fleet_request_cost(const struct fleet_form *form)
+{
+    return fleet_cost_of(form, COLUMN(requests_out_per_s));
+}
+
 static double fleet_tokens_cost(const struct fleet_form *form)
 {
     return 1e6 * fleet_cost_of(form, COLUMN(decode_tokens_per_s));
@@ -142,7 +147,7 @@ static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet
     frame_textf(rows, DATA_shape, "%u x %u", form->servers, form->gpus);
     frame_number(rows, DATA_cost_per_hour, fleet_hour_cost(form));
     frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(form));
-    frame_number(rows, DATA_cost_per_request, fleet_cost_of(form, COLUMN(requests_out_per_s)));
+    frame_number(rows, DATA_cost_per_request, fleet_request_cost(form));
     frame_text(rows, DATA_tie, fleet_tie_of(fleet, form));
     if (form != best) {
         frame_number(rows, DATA_times_cost, fleet_hour_cost(form) / fleet_hour_cost(best));
@@ -261,8 +266,7 @@ static void say_cost(const struct fleet_form *best, char text[ADVISE_SENTENCE])
     if (!isnan(tokens)) {
         advise_say(text, "$%s a million output tokens, ", number_shown(UNIT_DOLLARS, tokens).text);
     }
-    advise_say(text, "$%s a request.",
-               number_shown(UNIT_ROUGH, fleet_cost_of(best, COLUMN(requests_out_per_s))).text);
+    advise_say(text, "$%s a request.", number_shown(UNIT_ROUGH, fleet_request_cost(best)).text);
 }
 
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
@@ -293,8 +297,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     frame_number(verdict, VERDICT_servers, best->servers);
     frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
     frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(best));
-    frame_number(verdict, VERDICT_cost_per_request,
-                 fleet_cost_of(best, COLUMN(requests_out_per_s)));
+    frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(best));
     advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);

@@ -40,7 +40,8 @@ const char *progress_left(double share, char text[PROGRESS_LEFT]);
 /* The same after so many seconds. */
 const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT]);
 
-void progress_clear(void); /* Erase the line */
+/* Erase the line. */
+void progress_clear(void);
 
 /* The progress of a study: "3 of 12 runs, 40 s left"; where `all` is 0, `what` alone. `context` is unused. */
 void progress_study(uint32_t done, uint32_t all, const char *what, void *context);

@@ -51,9 +51,11 @@ bool question_begin(const struct arguments *arguments, struct question *question
 /* What the studies of a question share, from question_begin() on. Its progress is shown. */
 struct study question_study(const struct question *question);
 
-int question_signal(void); /* The signal that ended the last question; 0 if none did */
+/* The signal that ended the last question; 0 if none did. */
+int question_signal(void);
 
-void question_end(struct question *question); /* Release everything, after a failure, too */
+/* Release everything, after a failure, too. */
+void question_end(struct question *question);
 
 /* Open or create the file of --db. `*out` is NULL if there is none; the caller calls store_close(). */
 bool database_open(const struct arguments *arguments, struct store **out, struct error *why);

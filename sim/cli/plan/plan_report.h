@@ -52,7 +52,8 @@ enum { PLAN_ANSWER = 4096, PLAN_GOAL = 192 };
 /* Do the candidates differ in their machine? It is then part of a candidate's name: "vllm on a40". */
 bool plan_machines_differ(const struct planning *planning);
 
-const char *plan_axis(const struct planning *planning); /* The last word of the axis' key */
+/* The last word of the axis' key. */
+const char *plan_axis(const struct planning *planning);
 
 void plan_goal(const struct planning *planning, char text[PLAN_GOAL]); /* "largest rate" */
 
@@ -69,6 +70,7 @@ enum { VIOLATION_TEXT = 1024 };
  * (a planning's `best`), NULL for none. "" if the run misses nothing. Returns `text`. */
 const char *violation_describe(const struct targets *targets, const struct column *compared,
                                const struct result *result, char text[VIOLATION_TEXT]);
+
 /* The same of a tried value of a search. If its run was brief, it is only known which targets it misses. */
 const char *violation_of_value(const struct targets *targets, const struct column *compared,
                                const struct search *search, uint32_t value,

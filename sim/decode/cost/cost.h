@@ -14,6 +14,7 @@ struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uin
  * take a kernel's least time each. */
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                          uint64_t batch, uint64_t attended, uint64_t kernels);
+
 /* The same for the rows of one rank and of all; `attended` counts once what a sequence's rows read. */
 struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                              struct model_rows rows, uint64_t attended, uint64_t kernels);

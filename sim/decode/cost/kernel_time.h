@@ -41,6 +41,7 @@ extern const struct kernel kernel_none;
 
 /* Two kernels, one after the other. */
 struct kernel kernel_then(struct kernel first, struct kernel second);
+
 /* The same work in at least `kernels` kernels of a graph, or launched one by one (eager): no kernel
  * is shorter than the gap between two. */
 struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
@@ -132,6 +133,7 @@ struct kernel roofline_read(const struct profile *profile, double bytes, enum cu
 /* The time in ns of FLOPs at the share of their peak that so many rows reach. */
 double roofline_flops_ns(const struct profile *profile, double flops, double rows,
                          enum curve_id peak, enum curve_id share, struct trust *trust);
+
 /* The same kernel with a time that nothing overlaps, `count` times, if the profile states it. */
 struct kernel roofline_then(const struct profile *profile, struct kernel kernel, enum curve_id id,
                             double count);

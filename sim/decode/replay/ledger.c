@@ -319,6 +319,20 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
     };
 }
 
+/* The tokens that a head wants, and the `held` ones of a policy that chooses, all if it deletes the rest. */
+static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint64_t *held)
+{
+    double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
+    double asked = fmin(plan->selection * (double)plan->context, away);
+    *wanted = ledger_rounded(fmax(asked, 1));
+    *held = plan->policy->chooses_own
+                ? ledger_rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
+                : 0;
+    if (plan->policy->chooses_own && !plan->policy->names_for_cpu) {
+        *wanted = *held;
+    }
+}
+
 /* Fill the first step; all steps are equal. Hits are rounded so that their sum over heads is the
  * rounded sum. `kept` is scratch for the heads of a layer. */
 static void fill_step(const struct replay_plan *plan, const double *ratios, uint64_t *kept,
@@ -326,16 +340,7 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
 {
     uint64_t wanted, held, given = 0;
     double due = 0;
-    /* The tokens that a head wants, and the `held` ones of a policy that chooses, all if it deletes the rest. */
-    double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
-    double asked = fmin(plan->selection * (double)plan->context, away);
-    wanted = ledger_rounded(fmax(asked, 1));
-    held = plan->policy->chooses_own
-               ? ledger_rounded(fmin(plan->capacity * (double)plan->context, (double)wanted))
-               : 0;
-    if (plan->policy->chooses_own && !plan->policy->names_for_cpu) {
-        wanted = held;
-    }
+    assumed_sizes(plan, &wanted, &held);
     wanted -= held;
     for (uint32_t layer = 0; layer < plan->layers; layer++) {
         uint32_t heads = 0;

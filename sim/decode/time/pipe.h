@@ -129,6 +129,7 @@ void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan 
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, const struct stop_flag *stop, struct error *why);
 void pipe_release(struct pipe *pipe);
+
 /* The same for a prefill (prefill.h), which ends with the task that prefill_last() returns. */
 bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                    const struct ledger *ledger, const struct stop_flag *stop, struct error *why);
@@ -136,6 +137,7 @@ engine_task_id prefill_last(const struct pipe *pipe);
 
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
+
 /* The same row for one cohort. Only where pipe_row() is not NULL. */
 const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uint32_t layer);
 
@@ -217,6 +219,7 @@ bool work_put(struct pipe *pipe, const struct work *work, engine_task_id *out, s
 /* Occupy the launch thread for `ns`, after `after`. With 0 ns it only blocks until `after` ends. */
 bool work_put_thread(struct pipe *pipe, enum part part, double ns, engine_task_id after,
                      struct trust trust, engine_task_id *out, struct error *why);
+
 /* The same for `times` as long as a call of the host takes by this figure. */
 bool work_put_call(struct pipe *pipe, enum part part, enum curve_id id, double times,
                    engine_task_id after, engine_task_id *out, struct error *why);

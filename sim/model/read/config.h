@@ -118,6 +118,7 @@ bool keys_rename(struct node *decoder, struct error *why);
 
 /* Refuse an architecture without a row that lacks a decoder, or has keys that no reader knows. */
 bool keys_known(const struct node *decoder, const char *name, struct error *why);
+
 /* The same of a quantization_config. */
 bool keys_quantise(const struct node *config, struct error *why);
 

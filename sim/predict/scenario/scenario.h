@@ -54,6 +54,7 @@ bool scenario_add_case(struct scenario *scenario, const struct node *map,
 /* A file states the pool of KV, and `setting` all else: other points have a computed pool. */
 bool scenario_pool_holds(struct scenario *scenario, const struct scenario *setting,
                          struct error *why);
+
 /* Its keys, without their parts; NULL behind the last. */
 extern const char *const scenario_pool_keys[];
 

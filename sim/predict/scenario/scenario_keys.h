@@ -87,11 +87,13 @@ double scenario_stated(const struct scenario_values *values, const char *key, do
 
 /* Move the plain keys of `map` into `values`, over what these say. */
 bool scenario_values_take(struct scenario_values *values, struct node *map, struct error *why);
+
 /* State a number as studies do. Fails if the key does not accept it. */
 bool scenario_values_set(struct scenario_values *values, const char *key, double number,
                          struct error *why);
 void scenario_values_remove(struct scenario_values *values, const char *key);
 void scenario_values_lay(struct scenario_values *values, const struct scenario_values *over);
+
 /* Fill the struct of a place, which has the defaults, with what is stated. */
 void scenario_values_fill(const struct scenario_values *values, enum scenario_place place,
                           void *out);

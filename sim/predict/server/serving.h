@@ -10,6 +10,7 @@
  * and trust. The caller releases the result; after a failure there is nothing to release. */
 bool serving_run(const struct point *point, const struct run_context *context,
                  struct result *result, struct error *why);
+
 /* The same without the columns of the setup, for one draw of a machine or a seed. */
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why);

@@ -10,6 +10,7 @@
 /* Write the rate at which requests came, and whether the queue grows. The result has its times already. */
 bool serving_write_load(const struct point *point, const struct requests *requests,
                         const struct served *all, struct result *result, struct error *why);
+
 /* The same of a stream, whose requests count in a window: `counted` of them. With its figures' intervals. */
 void serving_write_steady(const struct requests *requests, const struct served *all,
                           const struct serving_window *window, uint64_t counted,

@@ -35,6 +35,7 @@ struct estimate stationary_interval(double value, const double *batches, uint32_
 
 /* Of `count` observations in order. */
 struct estimate stationary_mean(const double *values, size_t count);
+
 /* The same of a quantile. `scratch` has room for them. */
 struct estimate stationary_quantile(const double *values, size_t count, double share,
                                     double *scratch);

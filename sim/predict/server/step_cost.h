@@ -32,7 +32,8 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
                                    const struct run_context *context, struct error *why);
 void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 
-struct step_clock step_cost_clock(struct step_cost *cost); /* The clock of a server */
+/* The clock of a server. */
+struct step_clock step_cost_clock(struct step_cost *cost);
 
 /* What steps so far rest on, including the link if prefixes were `loaded` over it. */
 struct step_about {

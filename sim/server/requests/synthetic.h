@@ -33,10 +33,12 @@
 /* As many of a stream say how long requests are. */
 enum { SYNTHETIC_REQUESTS = 1000 };
 
-bool synthetic_is(const char *name); /* Does a workload's name ask for made-up requests? */
+/* Does a workload's name ask for made-up requests? */
+bool synthetic_is(const char *name);
 
 /* Does the name of made-up requests state this key, such as "turns"? */
 bool synthetic_says(const char *name, const char *key);
+
 /* The same name without what it states of this key; without `requests` it is a stream. `out` holds `name`. */
 void synthetic_without(const char *name, const char *key, char *out);
 

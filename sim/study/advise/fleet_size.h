@@ -118,6 +118,7 @@ const struct fleet_form *fleet_next_below(const struct fleet_size *fleet,
                                           const struct fleet_form *best);
 
 bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
+
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form
  * that came nearest. FLEET_NONE if none can be. */
 uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine);

@@ -155,4 +155,5 @@ bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, bool is_stream, struct error *why);
 void search_release(struct search *search);
 
-bool search_is_load(const char *axis); /* Does the axis, in the notation of axis.h, vary a load? */
+/* Does the axis, in the notation of axis.h, vary a load? */
+bool search_is_load(const char *axis);

@@ -49,6 +49,7 @@ const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
 /* The figure that a target judges, as a person reads it: "63.28"; "-" if the run has none. */
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);
+
 /* The same for a value in the result's stored unit. */
 const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT]);
 
@@ -58,7 +59,8 @@ bool target_serves(const struct target *target);
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, const struct column *column);
 
-bool targets_limit_times(const struct targets *targets); /* Does any bound a time? */
+/* Does any bound a time? */
+bool targets_limit_times(const struct targets *targets);
 
 /* Add what a server has to meet whatever was asked for, unless targets judge it: it must answer every
  * request, and if it is `timed` keep its queue bounded. Requests that arrive faster than they are answered

@@ -50,6 +50,7 @@ struct interval {
 
 /* Mean, deviation and half-width of `count` values (at least 2), `stride` doubles apart. */
 struct interval interval_mean(const double *values, size_t stride, uint32_t count);
+
 /* The same with the quantiles. Fails only if memory runs out. */
 bool interval_of(const double *values, size_t stride, uint32_t count, struct interval *out,
                  struct error *why);

@@ -52,6 +52,7 @@ uint32_t sweep_users(uint32_t jobs, bool replicated);
  * fails, or if a run rests on less than the required basis, and then ends all running work. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                struct error *why);
+
 /* The same for a study, whose points may all fail: keep the results, in `results` [points]. */
 bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
                 uint32_t *count, struct error *why);

@@ -542,6 +542,21 @@ static bool take_values(const struct axis_reading *reading, const char *text)
     return good;
 }
 
+/* Which of the values is the scenario's own. */
+static void mark_own(const struct axis_reading *reading)
+{
+    struct axis *axis = reading->axis;
+    const struct axis_reading quiet = {reading->base, axis, reading->tree, ERROR_UNSEEN};
+    struct quantity own;
+    const char *text, *said = own_text(reading);
+    bool number = axis->numeric && own_number(&quiet, &own, &text) && own.unit == axis->unit;
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct axis_value *value = &axis->values[i];
+        value->own =
+            number ? value->number == own.value : said != NULL && strcmp(said, value->text) == 0;
+    }
+}
+
 /* Usual values that hang on nothing: as many GPUs as one server holds and divide the heads of most models,
  * and drafts, of which more win nothing by published lengths. */
 static bool read_values(const struct axis_reading *reading, char *values)
@@ -574,18 +589,27 @@ static bool read_values(const struct axis_reading *reading, char *values)
     bool range = values[0] != '[' && strchr(values, ':') != NULL;
     bool good = range ? walk_between(reading, values) : take_values(reading, values);
     if (good) {
-        struct axis *axis = reading->axis;
-        const struct axis_reading quiet = {reading->base, axis, reading->tree, ERROR_UNSEEN};
-        struct quantity own;
-        const char *text, *said = own_text(reading);
-        bool number = axis->numeric && own_number(&quiet, &own, &text) && own.unit == axis->unit;
-        for (uint32_t i = 0; i < axis->count; i++) {
-            struct axis_value *value = &axis->values[i];
-            value->own = number ? value->number == own.value
-                                : said != NULL && strcmp(said, value->text) == 0;
-        }
+        mark_own(reading);
     }
     return good;
+}
+
+/* Of equal numbers the scenario's own is kept. */
+static void sort_numbers(struct axis *axis)
+{
+    uint32_t kept = 0;
+    qsort(axis->values, axis->count, sizeof *axis->values, by_number);
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct axis_value *value = &axis->values[i];
+        struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
+        if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
+            free(value->own ? last->text : value->text);
+            *last = value->own ? *value : *last;
+        } else {
+            axis->values[kept++] = *value;
+        }
+    }
+    axis->count = kept;
 }
 
 bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
@@ -607,20 +631,7 @@ bool axis_read(const char *text, size_t length, const struct axis_base *base, st
         good = resolve_key(&reading, copy) && read_values(&reading, values);
     }
     if (good && axis->numeric) {
-        /* Sort ascending; of equal numbers keep the scenario's own. */
-        uint32_t kept = 0;
-        qsort(axis->values, axis->count, sizeof *axis->values, by_number);
-        for (uint32_t i = 0; i < axis->count; i++) {
-            struct axis_value *value = &axis->values[i];
-            struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
-            if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
-                free(value->own ? last->text : value->text);
-                *last = value->own ? *value : *last;
-            } else {
-                axis->values[kept++] = *value;
-            }
-        }
-        axis->count = kept;
+        sort_numbers(axis);
     }
     if (good && axis->count < 2) {
         good = one_point(&reading, axis->count > 0 ? axis->values[0].text : "");

@@ -81,9 +81,11 @@ void axis_release(struct axis *axis);
 /* Why the system has no cache to size, so that a budget is no axis; NULL if it has one. */
 const char *axis_no_budget(const struct setup *setup);
 
-const char *axis_title(const struct axis *axis); /* The key's last word */
+/* The key's last word. */
+const char *axis_title(const struct axis *axis);
 
 /* A value as a person reads it: "30.0 %", "pcie5-x16". */
 const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size);
 
+/* Make the scenario sweep the axis. */
 bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why);

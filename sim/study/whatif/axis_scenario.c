@@ -38,6 +38,24 @@ static struct node *first_value(const struct axis_text *axis, const char *option
     return first;
 }
 
+/* Give a key that the scenario does not set the axis' first value, and mark the axis as open. */
+static bool fill_key(struct scenario *scenario, const char *option, struct axis_text *axis)
+{
+    char key[128];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(axis->text, "=,"), axis->text);
+    const struct scenario_key *row = scenario_key_find(key, strlen(key));
+    bool plain = row != NULL && row->place != SCENARIO_ELSEWHERE;
+    bool there = plain ? scenario_value(&scenario->values, key)->stated
+                       : node_find(scenario->root, key) != NULL;
+    struct node *value = there ? NULL : first_value(axis, option, ERROR_UNSEEN);
+    if (value != NULL) {
+        value->line = 0; /* an option has no line */
+    }
+    axis->open = value != NULL && node_put(scenario->root, key, value, ERROR_UNSEEN);
+    node_destroy(value);
+    return axis->open;
+}
+
 bool planned_own(const struct scenario *scenario, const char *option, struct axis_text *axes,
                  uint32_t count, const struct run_context *runs, struct planned *out,
                  struct error *why)
@@ -49,20 +67,7 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
     struct scenario filled;
     bool copied = scenario_copy(scenario, &filled, ERROR_UNSEEN);
     for (uint32_t i = 0; copied && i < count; i++) {
-        /* A key that the scenario does not set gets the axis' first value. */
-        char key[128];
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(axes[i].text, "=,"), axes[i].text);
-        const struct scenario_key *row = scenario_key_find(key, strlen(key));
-        bool plain = row != NULL && row->place != SCENARIO_ELSEWHERE;
-        bool there = plain ? scenario_value(&filled.values, key)->stated
-                           : node_find(filled.root, key) != NULL;
-        struct node *value = there ? NULL : first_value(&axes[i], option, ERROR_UNSEEN);
-        if (value != NULL) {
-            value->line = 0; /* an option has no line */
-        }
-        axes[i].open = value != NULL && node_put(filled.root, key, value, ERROR_UNSEEN);
-        any = any || axes[i].open;
-        node_destroy(value);
+        any = fill_key(&filled, option, &axes[i]) || any;
     }
     if (any) {
         planned_release(out);

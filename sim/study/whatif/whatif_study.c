@@ -341,23 +341,25 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
     return findings->best != WHATIF_NONE && whatif_tie(whatif, findings->best, point) != TIE_NONE;
 }
 
-struct whatif_findings whatif_find(const struct whatif *whatif)
+static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
 {
-    struct whatif_findings findings = {
-        .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
     double most = -INFINITY;
     for (uint32_t i = 0; i < whatif->count; i++) {
         double own = whatif_find_merit(whatif, i);
         if (!isnan(own)) {
-            findings.timed++;
+            findings->timed++;
             most = fmax(most, own);
         }
     }
     double as_good = most - 0.001 * fabs(most);
     for (uint32_t i = whatif->count; i-- > 0;) {
-        findings.best = whatif_find_merit(whatif, i) >= as_good ? i : findings.best;
+        findings->best = whatif_find_merit(whatif, i) >= as_good ? i : findings->best;
     }
-    /* A machine does not name its link, so links of equal speed count as the same. */
+}
+
+/* A machine does not name its link, so links of equal speed count as the same. */
+static void find_own(const struct whatif *whatif, struct whatif_findings *findings)
+{
     for (uint32_t i = 0; i < whatif->count; i++) {
         bool own = true;
         for (uint32_t a = 0; a < whatif->axis_count; a++) {
@@ -366,17 +368,30 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
                           (strcmp(axis->key, "hardware.link") == 0 &&
                            strcmp(whatif->results[i].profile_hash, whatif->own_profile) == 0));
         }
-        findings.own = own ? i : findings.own;
+        findings->own = own ? i : findings->own;
     }
+}
+
+static void find_ties(const struct whatif *whatif, struct whatif_findings *findings)
+{
     uint32_t ties = 0;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        if (i != findings.best && whatif_ties(whatif, &findings, i)) {
-            enum tie tie = whatif_tie(whatif, findings.best, i);
-            findings.worst = tie > findings.worst ? tie : findings.worst;
+        if (i != findings->best && whatif_ties(whatif, findings, i)) {
+            enum tie tie = whatif_tie(whatif, findings->best, i);
+            findings->worst = tie > findings->worst ? tie : findings->worst;
             ties++;
         }
     }
-    findings.all_tie = whatif->count > 1 && ties + 1 == whatif->count;
+    findings->all_tie = whatif->count > 1 && ties + 1 == whatif->count;
+}
+
+struct whatif_findings whatif_find(const struct whatif *whatif)
+{
+    struct whatif_findings findings = {
+        .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
+    find_best(whatif, &findings);
+    find_own(whatif, &findings);
+    find_ties(whatif, &findings);
     if (whatif->axis_count == 1 && whatif->axes[0].numeric && !findings.all_tie) {
         find_knee(whatif, &findings);
     }

@@ -54,7 +54,8 @@ bool whatif_serves(const struct whatif *whatif);
 
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point);
 
-void whatif_judge(struct whatif *whatif); /* Set `figure` and `unanswered` from the points */
+/* Set `figure` and `unanswered` from the points. */
+void whatif_judge(struct whatif *whatif);
 
 /* Why a point of a server without objectives must not be compared (NULL: it may): its queue grows, so that
  * its figures hold for this length only, or it leaves requests unanswered. */
@@ -93,5 +94,6 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
 /* The index of the knee among ascending sizes, the smallest of equals. False: none is below the line. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index);
+
 /* The same for any curve: the point furthest above the line from the first to the last. False: none is. */
 bool knee_above(const double *x, const double *y, uint32_t count, uint32_t *index);

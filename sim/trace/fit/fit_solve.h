@@ -12,6 +12,7 @@ enum { FIT_LAGS = 8, FIT_RANKS = 5 };
 
 /* Steps: 1, 2, 4 ... 128. A recording has lags of up to half its steps. */
 extern const uint32_t fit_lags[FIT_LAGS];
+
 /* Shares of the context: 1.25, 2.5 ... 20 %. A recording has those that its rows keep. */
 extern const double fit_ranks[FIT_RANKS];
 
