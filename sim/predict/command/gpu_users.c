@@ -76,7 +76,7 @@ void gpu_users_keep(struct server_text *said, const struct gpu_user *user)
     bool has = user->devices[0] != '\0' && strchr("-=", user->devices[0]) == NULL &&
                !text_matches(user->name, idle);
     if ((user->server || has) && said->user_count == GPU_USERS) {
-        server_text_refuse(said, "more than %d programs have GPUs", GPU_USERS);
+        server_text_refuse(said, NULL, "more than %d programs have GPUs", GPU_USERS);
     } else if (user->server || has) {
         said->users[said->user_count++] = *user;
     }
@@ -238,7 +238,7 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
     }
     if (strcmp(server->devices, "part") == 0) {
         said->line = server->line;
-        error_expect(server_text_refuse(said, "a slice of a GPU is not modelled"), "whole GPUs");
+        server_text_refuse(said, "whole GPUs", "a slice of a GPU is not modelled");
     }
     for (const struct gpu_user *at = all; at < end; at++) {
         bool maybe = false;
@@ -249,18 +249,16 @@ const struct gpu_user *gpu_users_check(struct server_text *said, uint64_t gpus)
         }
         said->line = at->line;
         if (at->server) {
-            error_expect(server_text_refuse(said, "copies of the server have the same GPU"),
-                         "GPUs of its own for each, or the text of one");
+            server_text_refuse(said, "GPUs of its own for each, or the text of one",
+                               "copies of the server have the same GPU");
         } else if (at->share > 0 && share > 1) {
-            error_expect(server_text_refuse(said, "'%s' and the server have %.4g of a GPU's memory",
-                                            at->name, share),
-                         "shares that leave room for both");
+            server_text_refuse(said, "shares that leave room for both",
+                               "'%s' and the server have %.4g of a GPU's memory", at->name, share);
         } else if (!pool && !maybe && at->certain) {
-            error_expect(server_text_refuse(said,
-                                            "'%s' has a GPU of the server, too, whose KV memory "
-                                            "is a share of what is free",
-                                            at->name),
-                         "--set kv_pool_tokens=N, as its log says, or the text without the other");
+            server_text_refuse(
+                said, "--set kv_pool_tokens=N, as its log says, or the text without the other",
+                "'%s' has a GPU of the server, too, whose KV memory is a share of what is free",
+                at->name);
         } else {
             server_text_pass(said, at->name,
                              "on the server's GPU: taken to be idle, and to leave it its memory");

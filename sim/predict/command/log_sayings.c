@@ -114,8 +114,8 @@ void log_sayings_read(struct server_text *said, const char *line)
         const struct node *needs = node_get(of->row, "needs");
         said->program = of->program;
         if (refused != NULL) {
-            error_expect(server_text_refuse(said, "'%s': %s", of->text, refused->text),
-                         "the log of a server without it");
+            server_text_refuse(said, "the log of a server without it", "'%s': %s", of->text,
+                               refused->text);
         } else if (needs != NULL) {
             struct server_need *at = said->needs;
             while (at < said->needs + SERVER_NEEDS - 1 && at->says != NULL &&

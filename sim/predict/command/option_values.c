@@ -35,8 +35,7 @@ static void invalid(const struct server_option *option, const char *value, const
     bool type = strcmp(option->name, "dtype") == 0; /* of which it says less than a key */
     const char *key = type ? "dtype.weights" : option->sets;
     if (key == NULL || !server_text_overrides(said, key)) {
-        error_expect(server_text_refuse(said, "'%s' is '%.60s'", option->name, value), "%s",
-                     instead);
+        server_text_refuse(said, instead, "'%s' is '%.60s'", option->name, value);
     }
 }
 
@@ -48,7 +47,7 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
         key++;
     }
     if (key == end) {
-        server_text_refuse(said, "options set more than %d keys of their own",
+        server_text_refuse(said, NULL, "options set more than %d keys of their own",
                            STATED_MOST - STATED_KNOWN - 1);
         return NULL;
     }
@@ -163,7 +162,7 @@ static void take_word(const struct server_option *option, const char *value,
                 bool ignored = text_matches(set->key, "@(ignored|told)");
                 if (strcmp(set->key, "refused") == 0) {
                     if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
-                        server_text_refuse(said, "'%s' is '%.60s': %s", option->name, value,
+                        server_text_refuse(said, NULL, "'%s' is '%.60s': %s", option->name, value,
                                            set->text);
                     }
                 } else if (!ignored) {
@@ -335,8 +334,9 @@ static void read_pairs(struct settings_line *in, const char *from, const char *e
         size_t length = shell_name(at);
         const char *after = at + length + (at[length] == '\'' || at[length] == '"');
         if (in->list != NULL && (text_begins(at, "...") || text_begins(at, "\xe2\x80\xa6"))) {
-            error_expect(server_text_refuse(in->said, "'...' stands for settings left out"),
-                         "the line whole; or without it, if these have their defaults");
+            server_text_refuse(in->said,
+                               "the line whole; or without it, if these have their defaults",
+                               "'...' stands for settings left out");
         }
         if (length == 0 || (*after != '=' && *after != ':')) {
             at += length > 0 ? length : 1;

@@ -98,7 +98,7 @@ static void refuse_unknown(struct server_text *said, const char *typed, const ch
     const struct server_option *nearest = /* of the first, as others take it away */
         said->refused.found[0] == '\0' ? server_option_suggest(said->program, name) : NULL;
     struct error *why =
-        server_text_refuse(said, "unknown option '%s'%s", typed,
+        server_text_refuse(said, NULL, "unknown option '%s'%s", typed,
                            strchr(name, ' ') != NULL ? ", which is one word with its value" : "");
     said->refused.kind = why->kind = ERROR_USAGE;
     error_expect(why, "an option of %s, or the command without it", said->program->title);
@@ -111,8 +111,7 @@ void server_text_pass_over(struct server_text *said, const struct server_option 
     if (option->harmless) {
         server_text_pass(said, typed, option->reason);
     } else {
-        error_expect(server_text_refuse(said, "'%s': %s", typed, option->reason),
-                     "the command without it");
+        server_text_refuse(said, "the command without it", "'%s': %s", typed, option->reason);
     }
 }
 
@@ -130,8 +129,8 @@ static void take_map(struct server_text *said, const char *name, const struct no
         const struct server_option *option = server_option_find(said->program, path);
         if (child->kind == NODE_NULL && strchr(child->key, ':') != NULL) {
             /* {method:eagle3}, of which the shell has taken the quotes */
-            error_expect(server_text_refuse(said, "'%.60s' is not JSON", child->key),
-                         "JSON in single quotes, such as '{\"method\": \"eagle3\"}'");
+            server_text_refuse(said, "JSON in single quotes, such as '{\"method\": \"eagle3\"}'",
+                               "'%.60s' is not JSON", child->key);
         } else if (child->kind == NODE_MAP) {
             take_map(said, path, child);
         } else if (option == NULL) {
@@ -147,8 +146,8 @@ static void take_map(struct server_text *said, const char *name, const struct no
             }
             take(said, option, path, most->text);
         } else if (child->kind == NODE_LIST) {
-            error_expect(server_text_refuse(said, "'%s' is a list", path), "%s",
-                         server_setting_expected[option->value]);
+            server_text_refuse(said, server_setting_expected[option->value], "'%s' is a list",
+                               path);
         }
     }
 }
@@ -174,8 +173,8 @@ static void take(struct server_text *said, const struct server_option *option, c
         } else if (map != NULL && map->kind == NODE_MAP) {
             take_map(said, option->sets, map);
         } else {
-            error_expect(server_text_refuse(said, "'%s' is not read", option->flag), "%s",
-                         server_setting_expected[option->value]);
+            server_text_refuse(said, server_setting_expected[option->value], "'%s' is not read",
+                               option->flag);
         }
         node_destroy(map);
     }
@@ -257,8 +256,7 @@ static void server_command_read_option(struct server_text *said, char *typed, co
     if (option == NULL) {
         refuse_unknown(said, typed, word);
     } else if (read && (missing || value[0] == '\0')) {
-        error_expect(server_text_refuse(said, "'%s' has no value", word), "%s",
-                     server_setting_expected[option->value]);
+        server_text_refuse(said, server_setting_expected[option->value], "'%s' has no value", word);
     } else {
         take(said, option, typed, value);
     }
@@ -286,8 +284,7 @@ static void take_variable(struct server_text *said, const struct server_option *
 {
     text_append(said->taken, sizeof said->taken, " %s ", name);
     if (branch) {
-        error_expect(server_text_refuse(said, "'%s' is set in a branch", name),
-                     "the lines that run");
+        server_text_refuse(said, "the lines that run", "'%s' is set in a branch", name);
         return;
     }
     const struct stated_keys was = said->keys;
@@ -298,8 +295,8 @@ static void take_variable(struct server_text *said, const struct server_option *
         same = same && (old[0] == '\0' || strcmp(old, said->keys.all[i].value) == 0);
     }
     if (!same) {
-        error_expect(server_text_refuse(said, "'%s' is set again behind the command", name),
-                     "the lines up to the command");
+        server_text_refuse(said, "the lines up to the command",
+                           "'%s' is set again behind the command", name);
     }
 }
 
@@ -351,9 +348,9 @@ static void read_variables(struct server_text *said, const char *line, size_t le
             strcpy(word, "EnvironmentFile=x");
         }
         if (text_matches(word, "@(environment=*=|numprocs=[!1])*")) {
-            error_expect(server_text_refuse(said, "supervisord's '%.*s' is not read",
-                                            (int)strcspn(word, "="), word),
-                         "variables and copies in the words of a shell, and --set replicas=N");
+            server_text_refuse(said,
+                               "variables and copies in the words of a shell, and --set replicas=N",
+                               "supervisord's '%.*s' is not read", (int)strcspn(word, "="), word);
         }
         unset = unset || strcmp(word, "unset") == 0;
         if (unset) {
@@ -433,9 +430,9 @@ static void server_command_read_words(struct server_text *said, const char **res
             server_text_pass(said, word, in_place);
             placed = true;
         } else if (stands) {
-            error_expect(server_text_refuse(said, "'%.*s' stands for something else",
-                                            (int)strcspn(mark, ">") + 1, mark),
-                         "the command as it was typed, without marks of HTML and placeholders");
+            server_text_refuse(
+                said, "the command as it was typed, without marks of HTML and placeholders",
+                "'%.*s' stands for something else", (int)strcspn(mark, ">") + 1, mark);
         } else if (word[0] == '\0') { /* a redirection */
         } else if (is_option(word)) {
             server_command_read_option(said, word, rest);
@@ -448,7 +445,7 @@ static void server_command_read_words(struct server_text *said, const char **res
                 server_text_pass(said, word, in_place);
             }
         } else {
-            error_expect(server_text_refuse(said, "'%.*s' stands without an option",
+            error_expect(server_text_refuse(said, NULL, "'%.*s' stands without an option",
                                             (int)strcspn(word, "="), word),
                          "options of %s, each with its value", said->program->title);
         }
@@ -552,8 +549,9 @@ static bool read_unused(struct server_text *said, const char *word, bool foreign
         read = key->key != NULL && strcmp(key->key, sets) == 0 && key->typed;
     }
     if (!read && foreign) {
-        error_expect(server_text_refuse(
-                         said, "'%s': what the image makes of the variable is not known", name),
+        error_expect(server_text_refuse(said, NULL,
+                                        "'%s': what the image makes of the variable is not known",
+                                        name),
                      "options of %s behind the image", program->title);
     } else if (!read) {
         server_text_pass(said, name, "no command here uses the variable");
@@ -564,9 +562,8 @@ static bool read_unused(struct server_text *said, const char *word, bool foreign
 void server_command_second(struct server_text *said, int first, int line)
 {
     said->line = line;
-    error_expect(server_text_refuse(
-                     said, "a second command starts a server; the first is in line %d", first),
-                 "one server; keep the other's command in a file of its own");
+    server_text_refuse(said, "one server; keep the other's command in a file of its own",
+                       "a second command starts a server; the first is in line %d", first);
 }
 
 /* Write what a command says: its variables and options before the server's name, and all words behind that. Returns
@@ -613,8 +610,9 @@ static bool starts_several(struct server_text *said, const char *line, const cha
 static void refuse_several(struct server_text *said, bool several)
 {
     if (several && !server_text_overrides(said, "replicas")) {
-        error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
-                     "the command of one alone; and --set replicas=N, the number of them");
+        server_text_refuse(said,
+                           "the command of one alone; and --set replicas=N, the number of them",
+                           "a loop or a function may start several servers");
     }
 }
 
@@ -854,8 +852,9 @@ bool server_router_read(struct server_text *said, const char *line)
             server_setting_take(option, given != NULL ? given : value, said);
         } else if (typed && (option == NULL || !option->harmless)) {
             keep_name(word);
-            error_expect(server_text_refuse(said, "the router's '%s' is not modelled", word),
-                         "the router without it, or --set routing=POLICY and the servers alone");
+            server_text_refuse(
+                said, "the router without it, or --set routing=POLICY and the servers alone",
+                "the router's '%s' is not modelled", word);
         }
     }
     said->program = before;

@@ -409,9 +409,9 @@ void server_job_read_line(struct server_text *said, const char *line)
     bool array = script && text_matches(line, arrays);
     bool copies = !comment && strstr(line, "scale ") != NULL && text_matches(line, scales);
     if ((array || copies) && !server_text_overrides(said, "replicas")) {
-        error_expect(server_text_refuse(said, array ? "an array of tasks may start several servers"
-                                                    : "it may start several copies of the server"),
-                     "--set replicas=N, the number of them");
+        server_text_refuse(said, "--set replicas=N, the number of them",
+                           array ? "an array of tasks may start several servers"
+                                 : "it may start several copies of the server");
     }
     bool beside = gpu_users_find(said, line);
     bool shell = said->command_line == 0 && !beside && !comment && /* whose words follow */
@@ -441,10 +441,10 @@ void server_job_check(struct server_text *said, uint64_t tensor, uint64_t ranks,
     sees = ray ? fmin(sees, MOST) : sees;
     bool split = (double)tensor > sees;
     if (split || (!ray && (double)all > nodes * sees)) {
-        error_expect(server_text_refuse(said, "the server is on %u GPUs%s, and sees %.0f",
-                                        (unsigned)(split ? tensor : all),
-                                        split ? " of a machine" : "", split ? sees : nodes * sees),
-                     "--set tensor_parallel=N, or the text without that limit");
+        server_text_refuse(said, "--set tensor_parallel=N, or the text without that limit",
+                           "the server is on %u GPUs%s, and sees %.0f",
+                           (unsigned)(split ? tensor : all), split ? " of a machine" : "",
+                           split ? sees : nodes * sees);
     } else if (ranks * stages > 1 && (nodes > 1 || ray)) {
         server_text_pass(said, "machines", "what they exchange is computed as if they were one");
     }

@@ -45,7 +45,8 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
     }
 }
 
-struct error *server_text_refuse(struct server_text *said, const char *format, ...)
+struct error *server_text_refuse(struct server_text *said, const char *expected, const char *format,
+                                 ...)
 {
     struct error *all = &said->refused, *last = all->found[0] == '\0' ? all : &said->last_refused;
     char found[sizeof all->found];
@@ -60,6 +61,9 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
     if (last != all && strstr(all->found, next) == NULL) {
         text_append(all->found, sizeof all->found, "; %s", next);
         all->expected[0] = all->nearest[0] = '\0';
+    }
+    if (expected != NULL) {
+        error_expect(last, "%s", expected);
     }
     return last;
 }
@@ -121,8 +125,8 @@ static void note_log_source(struct server_text *said, const char *line)
     if (named && said->source[0] == '\0') {
         memcpy(said->source, source, sizeof source);
     } else if (named && strcmp(said->source, source) != 0) {
-        error_expect(server_text_refuse(said, "settings of '%s' and of '%s'", said->source, source),
-                     "the log of one server");
+        server_text_refuse(said, "the log of one server", "settings of '%s' and of '%s'",
+                           said->source, source);
     }
 }
 
@@ -131,9 +135,9 @@ void server_text_check_program(struct server_text *said, const struct server_pro
     const struct server_program *first = said->first != NULL ? said->first : program;
     said->first = first;
     if (strcmp(first->title, program->title) != 0) {
-        error_expect(server_text_refuse(said, "the line is %s's, and those before are %s's",
-                                        program->title, first->title),
-                     "commands and logs of one server");
+        server_text_refuse(said, "commands and logs of one server",
+                           "the line is %s's, and those before are %s's", program->title,
+                           first->title);
     }
 }
 
@@ -164,8 +168,7 @@ static bool read_log(struct server_text *said, const char *line)
             said->failure = said->crash = NULL;
             said->logged = true;
             if (log_settings_open(said, line, false)) {
-                error_expect(server_text_refuse(said, "a list of settings is cut off"),
-                             "it whole, in one line");
+                server_text_refuse(said, "it whole, in one line", "a list of settings is cut off");
             }
             log_settings_read(said, line);
             /* The value of a metric that is a setting itself stands behind its labels. Engines that state a
@@ -484,9 +487,9 @@ void server_text_read_container(struct server_text *said, char *command, int lin
         (!units_parse_whole(replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas", &copies,
                             ERROR_UNSEEN) ||
          copies == 0)) {
-        error_expect(
-            server_text_refuse_at(said, replicas_line, "'replicas' is '%s'", replicas->text),
-            "--set replicas=N, the number of copies that run");
+        server_text_refuse_at(said, replicas_line,
+                              "--set replicas=N, the number of copies that run",
+                              "'replicas' is '%s'", replicas->text);
     }
     user.server = found;
     gpu_users_keep(said, &user);
@@ -570,9 +573,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         ok = stated_complete(&said, why);
     }
     if (ok && said.machine != NULL) {
-        error_expect(server_text_refuse_at(&said, said.machine_line, "'%s': %s", said.machine,
-                                           said.machine_reason),
-                     "the text of a server on whole GPUs of NVIDIA, as they are");
+        server_text_refuse_at(&said, said.machine_line,
+                              "the text of a server on whole GPUs of NVIDIA, as they are",
+                              "'%s': %s", said.machine, said.machine_reason);
     }
     if (ok && said.refused.found[0] != '\0') {
         *why = said.refused;

@@ -222,10 +222,10 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
 void server_text_pass_over(struct server_text *said, const struct server_option *option,
                            const char *typed);
 
-/* Refuse the text in its line, or in another, but read on, so that all refusals are told at once. Returns the
- * refusal; what was expected is told if it is the only one. */
-struct error *server_text_refuse(struct server_text *said, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Refuse the text in its line, or in another, but read on, so that all refusals are told at once. What was
+ * `expected` (NULL: nothing) is told of the only one. Returns the refusal. */
+struct error *server_text_refuse(struct server_text *said, const char *expected, const char *format,
+                                 ...) __attribute__((format(printf, 3, 4)));
 #define server_text_refuse_at(said, at, ...)                                                       \
     ((said)->line = (at), server_text_refuse(said, __VA_ARGS__))
 

@@ -123,8 +123,8 @@ void server_text_read_image(struct server_text *said, const char *image)
     const char *program = said->program->file, *slash = strrchr(image, '/');
     const char *name = slash != NULL ? slash + 1 : image, *tag = strchr(name, ':');
     if (server_program_after(said->program->elsewhere, image, false) != NULL) {
-        error_expect(server_text_refuse(said, "'%.200s' is an image for other machines", image),
-                     "an image for NVIDIA's GPUs: machines of others are not modelled");
+        server_text_refuse(said, "an image for NVIDIA's GPUs: machines of others are not modelled",
+                           "'%.200s' is an image for other machines", image);
     }
     struct error unknown;
     const char *latest = server_engine_latest(program, &unknown), *version = NULL;

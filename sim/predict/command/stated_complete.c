@@ -85,9 +85,9 @@ static void complete_ranks(struct server_text *said)
     } else if (tensor % ranks == 0) {
         set_number(OF(TENSOR_PARALLEL), OF(TENSOR_PARALLEL), tensor / ranks, "");
     } else {
-        error_expect(server_text_refuse_at(said, data->line, "%u ranks divide %u GPUs",
-                                           (unsigned)ranks, (unsigned)tensor),
-                     "a tp that is a multiple of the ranks of --enable-dp-attention");
+        server_text_refuse_at(said, data->line,
+                              "a tp that is a multiple of the ranks of --enable-dp-attention",
+                              "%u ranks divide %u GPUs", (unsigned)ranks, (unsigned)tensor);
     }
     /* A command states a step's limits of all ranks that share layers (srt/server_args.py,
      * chunked_prefill_size and max_running_requests); a log those of each. */
@@ -154,7 +154,7 @@ static void check_memory(struct server_text *said, const struct stated_key *key,
     if (most > 0 && is_stated(key) &&
         units_parse(key->value, UNIT_BYTES, said->file, 0, "", &bytes, &unread) &&
         bytes * gpus > most) {
-        error_expect(server_text_refuse_at(said, said->job.line[JOB_MEMORY],
+        error_expect(server_text_refuse_at(said, said->job.line[JOB_MEMORY], NULL,
                                            "'%s' is %s, more than the memory of its container",
                                            key->said, key->value),
                      "less than %.4g GiB, or the text without that limit", most / (1 << 30));
@@ -184,9 +184,8 @@ static void complete_tiers(struct server_text *said)
     bool usual = is_stated(each) && each->implied && (is_stated(file) || !each->typed);
     if ((usual || says(file, "yes")) && !is_stated(host) &&
         !server_text_overrides(said, "host_memory")) {
-        error_expect(server_text_refuse_at(said, system->line,
-                                           "the size of its host memory is not stated here"),
-                     "--set host_memory=N, that of all GPUs");
+        server_text_refuse_at(said, system->line, "--set host_memory=N, that of all GPUs",
+                              "the size of its host memory is not stated here");
     }
     complete_size(said, each, host);
     complete_size(said, OF(DISK_EACH), OF(DISK));
@@ -218,9 +217,9 @@ static void complete_tiers(struct server_text *said)
 static void check_lines(struct server_text *said)
 {
     if (said->backwards) {
-        error_expect(server_text_refuse_at(said, said->keys.start_line,
-                                           "lines of an earlier start stand behind a later one's"),
-                     "lines in the order in which they were written: tac FILE");
+        server_text_refuse_at(said, said->keys.start_line,
+                              "lines in the order in which they were written: tac FILE",
+                              "lines of an earlier start stand behind a later one's");
     }
     uint64_t data = counted(said, STATED_DATA_PARALLEL);
     uint64_t tensor = counted(said, STATED_TENSOR_PARALLEL);
@@ -234,7 +233,7 @@ static void check_lines(struct server_text *said)
         int rank = said->ranks[id].rank;
         if (rank > 0 && (uint64_t)rank >= known[id]) {
             error_expect(
-                server_text_refuse_at(said, said->ranks[id].line,
+                server_text_refuse_at(said, said->ranks[id].line, NULL,
                                       "a process has rank %d, but the text states %u in all", rank,
                                       (unsigned)known[id]),
                 "--set %s=N%s",
@@ -257,8 +256,9 @@ static void check_lines(struct server_text *said)
             stated = is_stated(key) && strcmp(key->key, need) == 0;
         }
         if (!stated) {
-            error_expect(server_text_refuse_at(said, at->line, "'%s', but no line states '%s'",
-                                               at->says->key, need),
+            error_expect(server_text_refuse_at(said, at->line, NULL,
+                                               "'%s', but no line states '%s'", at->says->key,
+                                               need),
                          "%s--set %s=VALUE%s", drafts ? "--set drafts=none, or " : "", need,
                          drafts ? " and the others of drafts" : "");
         }
@@ -324,11 +324,9 @@ static void complete_parallel(struct server_text *said)
     const struct stated_key *servers = OF(API_SERVERS);
     uint64_t ranks = stated_number(OF(DATA_PARALLEL), 1);
     if (is_stated(servers) && stated_number(servers, 1) != ranks) {
-        error_expect(
-            server_text_refuse_at(said, servers->line,
-                                  "'%s' is %s: a rank has one process that reads and sends texts",
-                                  servers->said, servers->value),
-            "the command without it");
+        server_text_refuse_at(said, servers->line, "the command without it",
+                              "'%s' is %s: a rank has one process that reads and sends texts",
+                              servers->said, servers->value);
     }
     if (says(OF(WHOLE_EXPERTS), "yes")) {
         set_number(OF(EXPERT_PARALLEL), OF(WHOLE_EXPERTS),
@@ -353,18 +351,16 @@ bool stated_complete(struct server_text *said, struct error *why)
         if (key->value[0] == '-' && server_text_overrides(said, key->key)) {
             key->value[0] = '\0';
         } else if (key->value[0] == '-') { /* in a log, and no later line says more */
-            error_expect(
-                server_text_refuse_at(said, key->line, "'%s' is %s", key->said, key->value),
-                "a number above 0: without it a server is not modelled");
+            server_text_refuse_at(said, key->line,
+                                  "a number above 0: without it a server is not modelled",
+                                  "'%s' is %s", key->said, key->value);
         }
     }
     complete_copies(said);
     complete_tiers(said);
     if (is_stated(OF(DRAFT_TREE))) {
-        error_expect(server_text_refuse_at(said, OF(DRAFT_TREE)->line,
-                                           "'%s': a tree of drafts is not modelled",
-                                           OF(DRAFT_TREE)->said),
-                     "1");
+        server_text_refuse_at(said, OF(DRAFT_TREE)->line, "1",
+                              "'%s': a tree of drafts is not modelled", OF(DRAFT_TREE)->said);
     }
     if (is_stated(drafter) && !is_stated(OF(DRAFT_METHOD))) {
         set(OF(DRAFT_METHOD), drafter, "model");

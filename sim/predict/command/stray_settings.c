@@ -309,15 +309,17 @@ static void refuse_stray(struct server_text *said, const struct stray_setting *a
 {
     const char *key = at->option->sets;
     if (variable) {
-        error_expect(server_text_refuse(said, "'%s' is set in a way that is not read", at->name),
-                     "%s=VALUE, as a shell has it", at->name);
+        error_expect(
+            server_text_refuse(said, NULL, "'%s' is set in a way that is not read", at->name),
+            "%s=VALUE, as a shell has it", at->name);
     } else if (at->name[0] == '-' && said->command_line > 0) {
-        error_expect(server_text_refuse(said, "'%s' stands outside the command", at->name),
-                     "one command with all its options");
+        server_text_refuse(said, "one command with all its options",
+                           "'%s' stands outside the command", at->name);
     } else {
-        error_expect(server_text_refuse(said, "'%s' stands in a line that nothing reads", at->name),
-                     "%s%s%sthe text without it", key != NULL ? "--set " : "",
-                     key != NULL ? key : "", key != NULL ? "=VALUE, or " : "");
+        error_expect(
+            server_text_refuse(said, NULL, "'%s' stands in a line that nothing reads", at->name),
+            "%s%s%sthe text without it", key != NULL ? "--set " : "", key != NULL ? key : "",
+            key != NULL ? "=VALUE, or " : "");
     }
 }
 
