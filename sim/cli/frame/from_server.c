@@ -531,5 +531,8 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
         scenario_release(out);
         ok = false;
     }
+    if (ok) {
+        scenario_replace_keys(arguments, out);
+    }
     return ok;
 }

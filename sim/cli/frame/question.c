@@ -12,6 +12,7 @@
 #include "cli/frame/program.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
+#include "core/text.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
@@ -45,6 +46,55 @@ bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct err
     *jobs = 0;
     return arguments_whole(arguments, arguments_number(arguments, "--jobs"), UNIT_COUNT, 1,
                            MOST_JOBS, jobs, why);
+}
+
+/* What a file states for another value of a key: of users in place of arrivals, and of one router. */
+static const struct {
+    const char *said, *yields[5];
+} replaced[] = {
+    {"clients", {"rate", "arrivals", "burstiness", "warm_rate"}},
+    {"rate", {"clients", "warm_clients"}},
+    {"routing", {"cache_threshold", "balance_abs_threshold", "balance_rel_threshold"}},
+};
+
+/* `typed` is "clients=8", or an axis: what files state for another value of that key gives way. */
+static void give_way(const char *typed, struct scenario *scenario)
+{
+    struct scenario_values *values = &scenario->values;
+    bool balances = scenario_stated(values, "routing", ROUTE_ROUND_ROBIN) == ROUTE_PREFIX_LOAD;
+    size_t swept = strncmp(typed, "sweep.", 6) == 0 ? 6 : 0, length = strcspn(typed + swept, "=");
+    for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
+        const char *key = replaced[i].said;
+        bool routes = strcmp(key, "routing") != 0 || (scenario_states(scenario, key) && !balances);
+        bool said = strlen(key) == length && strncmp(typed + swept, key, length) == 0;
+        said = said && routes && !scenario_value(values, key)->empty;
+        for (const char *const *yields = replaced[i].yields; said && *yields != NULL; yields++) {
+            const struct scenario_value *value = scenario_value(values, *yields);
+            if (value->stated && strcmp(value->file, "--set") != 0) {
+                message_note("'%s' of %.200s gives way to '%s'", *yields, value->file, key);
+                scenario_values_remove(values, *yields);
+            }
+        }
+    }
+}
+
+void scenario_replace_keys(const struct arguments *arguments, struct scenario *scenario)
+{
+    static const char *const options[] = {"--set", "--over", "--minimise", "--maximise", NULL};
+    for (const char *const *option = options; *option != NULL; option++) {
+        uint32_t count;
+        const char *const *texts =
+            arguments_all(arguments, arguments_number(arguments, *option), &count);
+        for (uint32_t i = 0; i < count; i++) {
+            const char *rest = texts[i], *item;
+            size_t length;
+            bool more = true;
+            while (more && text_item(&rest, &item, &length)) {
+                give_way(item, scenario);
+                more = option != options; /* an override's value may have commas */
+            }
+        }
+    }
 }
 
 bool question_read(const struct arguments *arguments, struct question *out, struct error *why)

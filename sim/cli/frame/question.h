@@ -83,6 +83,10 @@ void database_print_note(const char *note);
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why);
 
+/* What files state and --set, or an axis on the command line, contradicts gives way; a note says so: `rate`
+ * beside clients, clients beside a rate, and what only another router reads. */
+void scenario_replace_keys(const struct arguments *arguments, struct scenario *scenario);
+
 void scenario_print_keys(FILE *out);
 
 /* The options of commands that print a table: --columns NAME,..., --wide, --why. */

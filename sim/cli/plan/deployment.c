@@ -204,7 +204,7 @@ static bool deployment_command(const struct deployment *deployment, char (*value
 }
 
 /* ", TTFT p95 510 ms" */
-static void put_time(const struct result *result, const struct column *column, char text[LINE])
+static void put_latency(const struct result *result, const struct column *column, char text[LINE])
 {
     const char *title = column->title != NULL ? column->title : column->name;
     const char *unit = strstr(title, " ms");
@@ -230,7 +230,7 @@ static void put_prediction(const struct deployment *deployment, const struct res
     snprintf(text, LINE, "Predicted%s%s: %s tokens a second", of,
              servers > 1 ? ", all servers together" : "", number);
     for (size_t i = 0; i < TIMES; i++) {
-        put_time(result, times[i], text);
+        put_latency(result, times[i], text);
     }
     for (uint32_t i = 0; i < deployment->targets->count; i++) {
         const struct column *column = deployment->targets->all[i].column;
@@ -239,7 +239,7 @@ static void put_prediction(const struct deployment *deployment, const struct res
             told++;
         }
         if (told == TIMES) {
-            put_time(result, column, text);
+            put_latency(result, column, text);
         }
     }
 }
