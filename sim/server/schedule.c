@@ -37,10 +37,10 @@ void sequence_settle(struct server *server, struct sequence *sequence)
 
 /* ---- the queue ------------------------------------------------------------------------ */
 
-/* Can the request never run, because the GPU has too few blocks for its tokens? */
+/* Can the request never run, because its rank has too few blocks for its tokens? */
 static bool is_too_long(const struct server *server, uint32_t index)
 {
-    return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
+    return request_kept_tokens(&server->requests->all[index]) > server->longest;
 }
 
 int64_t schedule_next_arrival(const struct server *server)

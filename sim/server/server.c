@@ -355,7 +355,7 @@ struct server *server_create(const struct server_options *options, const struct 
         .cache = cache,
         .tiers = prefix_census(cache).count > 2 ? prefix_census(cache).count : 2,
         .all_blocks = prefix_room(cache),
-        .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
+        .longest = prefix_cache_longest(cache),
         .served = served,
         .totals = totals,
         .due_ns = INT64_MAX,

@@ -86,7 +86,7 @@ struct server {
     struct step_chunk *chunks; /* [sequences] of the step */
     struct prefix_cache *cache;
     uint64_t all_blocks;                  /* blocks of the GPU */
-    uint64_t all_blocks_tokens;           /* tokens in all of them */
+    uint64_t longest;                     /* most tokens of a request */
     uint32_t tiers;                       /* that copies go to or come from, with the GPU */
     struct copies in[PREFIX_MOST_TIERS];  /* blocks loaded to the GPU, by tier, */
     struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */

@@ -216,12 +216,12 @@ static void group_release(struct serving_group *group)
     balancer_destroy(group->balancer);
 }
 
-/* Is the request's next turn past, too, at the same server? It uses all that this one does, and later. */
+/* Is the request's next turn past, too, at the same server and rank? It uses all that this one does, and later. */
 static bool is_followed(const struct serving *serving, uint32_t index)
 {
     const struct request *next = &serving->requests.all[index + 1];
     const uint32_t *server_of = serving->router.server_of;
-    return index + 1 < serving->requests.count &&
+    return index + 1 < serving->requests.count && serving->memory.prefix.ranks == 1 &&
            next->turn == serving->requests.all[index].turn + 1 && next->arrival_ns < 0 &&
            server_of[index] == server_of[index + 1];
 }
@@ -383,7 +383,7 @@ static bool serve_all(struct serving *serving, struct step_cost *cost,
 static bool check_fit(const struct serving *serving, struct error *why)
 {
     const struct prefix_options *prefix = &serving->memory.prefix;
-    uint64_t room = prefix->gpu_blocks * prefix->block_tokens, least = UINT64_MAX;
+    uint64_t room = prefix_longest(prefix), least = UINT64_MAX;
     for (size_t i = 0; i < serving->requests.count; i++) {
         uint64_t tokens = request_kept_tokens(&serving->requests.all[i]);
         least = tokens < least ? tokens : least;

@@ -1,8 +1,8 @@
 /* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended sequences stay
  * among theirs. A system that offloads does not keep whole KV in HBM: as many sequences of the mean length
  * run as fit in both tiers, and blocks of ended sequences lie on the host, beside the KV of running ones. A
- * server of several passes (point_passes) has the room of all of them; which rank holds a sequence is not
- * tracked. */
+ * server of several passes (point_passes) has the room of all of them; a sequence has to fit in its rank's, but
+ * which rank is full is not tracked. */
 #include "predict/server/serving_memory.h"
 
 #include "decode/mechanism_values.h"
@@ -305,6 +305,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .gpu_keeps = m->prefix != PREFIX_NONE && m->prefix != PREFIX_HOST && !offloads,
         .recycles = true,
         .gpu_blocks = out->tokens / m->prefix_block,
+        .ranks = point_joined_ranks(point),
         .lower_count = tiers.count - 1,
         .unit_blocks = (uint32_t)(unit_tokens(m) / m->prefix_block),
         .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),

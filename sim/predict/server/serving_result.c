@@ -144,8 +144,7 @@ bool serving_write_lack(const struct point *point, const struct serving_memory *
 static void note_pool(const struct point *point, const struct prefix_options *memory,
                       const struct requests *requests, struct result *result)
 {
-    uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point),
-             kept = 0;
+    uint64_t tokens = prefix_longest(memory), kept = 0;
     const struct profile *profile = &point->setup.profile;
     struct trust unseen = {.basis = BASIS_MEASURED};
     double has = profile_states(profile, CURVE_HOST_DRAM_CAPACITY)

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
 /* Numbers are collected once more than LEAST_NUMBERS are given and fewer than FEW_SPARE are spare. */
 enum { LEAST_NUMBERS = 32, FEW_SPARE = 4 };
@@ -45,14 +46,27 @@ static uint64_t chunk_behind(const struct block_numbers *numbers, uint32_t chunk
                                                   : block * numbers->chunks_per_block);
 }
 
+/* Engines choose a request's rank by loads or in turn, whatever prompts a rank has seen: as if drawn. */
+static uint32_t rank_of(const struct block_numbers *numbers, uint64_t index)
+{
+    uint32_t ranks = numbers->of.ranks;
+    return ranks > 1 ? (uint32_t)(XXH64(&index, sizeof index, 0) % ranks) : 0;
+}
+
+static uint32_t *shared_row(const struct block_numbers *numbers, uint32_t rank, uint32_t chunk)
+{
+    return &numbers->first_shared[(size_t)chunk * numbers->of.ranks + rank];
+}
+
 /* The row that begins with this block of the request. */
 static uint32_t block_row(const struct block_numbers *numbers, size_t index, uint64_t block)
 {
     const struct request *request = request_of(numbers, index);
     const uint32_t *chunks = request_chunks(numbers->of.requests, request);
     bool shared = block < shared_blocks(numbers, index);
-    return (shared ? numbers->first_shared[block_chunk(numbers, chunks, block)]
-                   : numbers->own[index].row) -
+    return (shared
+                ? *shared_row(numbers, rank_of(numbers, index), block_chunk(numbers, chunks, block))
+                : numbers->own[index].row) -
            1;
 }
 
@@ -188,7 +202,7 @@ static uint64_t all_numbers(const struct block_numbers *numbers)
     const struct block_owners *of = &numbers->of;
     uint64_t own = 0, shared = 0, all = 0; /* of all chunks, which requests of all servers have */
     for (uint32_t i = 0; i < of->requests->ids.count && all < UINT32_MAX; i++) {
-        all += chunk_numbers(numbers, i);
+        all += (uint64_t)of->ranks * chunk_numbers(numbers, i);
     }
     for (size_t i = 0; i < of->requests->count && own < UINT32_MAX; i++) {
         const struct request *request = &of->requests->all[i];
@@ -210,6 +224,7 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
     const struct requests *requests = of->requests;
     uint32_t tokens = of->block_tokens, chunk_tokens = requests->chunk_tokens;
     *numbers = (struct block_numbers){.of = *of, .limit = LEAST_NUMBERS};
+    numbers->of.ranks = of->ranks > 0 ? of->ranks : 1;
     if (chunk_tokens > 0 && chunk_tokens % tokens > 0 && tokens % chunk_tokens > 0) {
         error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
         return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
@@ -231,7 +246,8 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
         good = lists[i]->items != NULL;
     }
     numbers->own = array_sparse(requests->count, sizeof *numbers->own, why);
-    numbers->first_shared = array_sparse(requests->ids.count, sizeof *numbers->first_shared, why);
+    numbers->first_shared = array_sparse((size_t)requests->ids.count * numbers->of.ranks,
+                                         sizeof *numbers->first_shared, why);
     uint64_t longest = requests_longest(requests) / tokens;
     numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
     if (!good || numbers->own == NULL || numbers->first_shared == NULL || numbers->listed == NULL) {
@@ -309,32 +325,33 @@ static void collect(struct block_numbers *numbers)
     numbers->limit = limit > numbers->limit ? limit : numbers->limit;
 }
 
-static void place_row(struct block_numbers *numbers, uint32_t row)
+static void place_row(struct block_numbers *numbers, uint32_t rank, uint32_t row)
 {
-    uint32_t chunk = numbers->pieces[row].chunk;
-    numbers->first_shared[chunk] = row + 1;
+    uint32_t *place = shared_row(numbers, rank, numbers->pieces[row].chunk);
+    *place = row + 1;
     if (numbers->of.chunks_recycled) {
-        push_number(&numbers->rows, chunk);
+        push_number(&numbers->rows, (uint32_t)(place - numbers->first_shared));
     }
 }
 
 /* A row for a prompt's blocks from `at` on, whose chunks have consecutive numbers, up to `most` blocks. */
-static void number_row(struct block_numbers *numbers, const uint32_t *chunks, uint64_t at,
-                       uint64_t most)
+static void number_row(struct block_numbers *numbers, uint32_t rank, const uint32_t *chunks,
+                       uint64_t at, uint64_t most)
 {
     uint32_t first = block_chunk(numbers, chunks, at), blocks = 1;
     for (; blocks < most; blocks++) {
         uint32_t chunk = block_chunk(numbers, chunks, at + blocks);
-        if (chunk != chunk_behind(numbers, first, blocks) || numbers->first_shared[chunk] > 0) {
+        if (chunk != chunk_behind(numbers, first, blocks) ||
+            *shared_row(numbers, rank, chunk) > 0) {
             break;
         }
     }
-    place_row(numbers, make_row(numbers, first, blocks));
+    place_row(numbers, rank, make_row(numbers, first, blocks));
 }
 
 /* A prompt has blocks of a row from `at` on, up to `most`. The row ends where the prompt has others. */
-static void divide_row(struct block_numbers *numbers, uint32_t row, const uint32_t *chunks,
-                       uint64_t at, uint64_t most)
+static void divide_row(struct block_numbers *numbers, uint32_t rank, uint32_t row,
+                       const uint32_t *chunks, uint64_t at, uint64_t most)
 {
     struct block_piece *pieces = numbers->pieces, *first = &pieces[row];
     uint32_t least = 1, alike = first->blocks < most ? first->blocks : (uint32_t)most,
@@ -354,7 +371,7 @@ static void divide_row(struct block_numbers *numbers, uint32_t row, const uint32
         rest->users = first->users;
         rest->chunk = (uint32_t)chunk_behind(numbers, first->chunk, alike);
         first->blocks = alike;
-        place_row(numbers, span.first);
+        place_row(numbers, rank, span.first);
     }
 }
 
@@ -362,16 +379,17 @@ void block_numbers_give(struct block_numbers *numbers, size_t index)
 {
     const uint32_t *chunks = request_chunks(numbers->of.requests, request_of(numbers, index));
     uint64_t shared = shared_blocks(numbers, index), own = own_blocks(numbers, index);
+    uint32_t rank = rank_of(numbers, index);
     if (numbers->of.recycled && numbers->next > numbers->limit &&
         numbers->spare.count < FEW_SPARE) {
         collect(numbers);
     }
     for (uint64_t at = 0; at < shared;) {
-        const uint32_t *row = &numbers->first_shared[block_chunk(numbers, chunks, at)];
+        const uint32_t *row = shared_row(numbers, rank, block_chunk(numbers, chunks, at));
         if (*row == 0) {
-            number_row(numbers, chunks, at, shared - at);
+            number_row(numbers, rank, chunks, at, shared - at);
         } else {
-            divide_row(numbers, *row - 1, chunks, at, shared - at);
+            divide_row(numbers, rank, *row - 1, chunks, at, shared - at);
             join_row(numbers, &(struct row_mark){.row = *row, .mark = *row - 1});
         }
         at += numbers->pieces[*row - 1].blocks;

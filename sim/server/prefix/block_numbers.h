@@ -26,6 +26,7 @@ struct block_owners {
     bool single;               /* each piece is one block */
     const uint32_t *server_of; /* [requests->count], borrowed; NULL: all requests may begin */
     uint32_t server;           /* else those with this server */
+    uint32_t ranks; /* that find only their own requests' blocks (prefix_options); 0: 1 */
 };
 
 /* The row of a request's own blocks, and 1; 0: none yet, or not any more. Behind its block `from`, with which piece
@@ -68,11 +69,12 @@ struct block_numbers {
     uint32_t most;                               /* numbers are below it */
     struct block_piece *pieces;                  /* by number, owned */
     struct row_mark *own;                        /* by request, owned */
-    uint32_t *first_shared;    /* by chunk: the row that begins with it, and 1; 0: none; owned */
+    uint32_t
+        *first_shared; /* by chunk and rank: the row that begins with it, and 1; 0: none; owned */
     struct piece_span *listed; /* scratch of block_numbers_list(), owned */
     uint32_t next, limit; /* the next number, and when to look for those that can be given anew */
     struct number_list spare;      /* those that can be */
-    struct number_list left, rows; /* rows of ended requests; chunks with which rows begin */
+    struct number_list left, rows; /* rows of ended requests; places in first_shared of others */
     const struct block_pieces *tiers;
     void *context;
 };

@@ -154,6 +154,11 @@ uint32_t prefix_block_tokens(const struct prefix_cache *cache)
     return cache->options.block_tokens;
 }
 
+uint64_t prefix_cache_longest(const struct prefix_cache *cache)
+{
+    return prefix_longest(&cache->options);
+}
+
 bool prefix_check(const struct prefix_cache *cache, struct error *why)
 {
     if (cache->tiers.failed) {

@@ -55,6 +55,9 @@ struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
     uint64_t gpu_blocks;
+    uint32_t
+        ranks; /* 0: 1. A request finds only what those of its rank left, in all tiers, and has to fit in
+                       the rank's part of the GPU's blocks. All ranks together run out of blocks, not one */
     struct prefix_tier lower[PREFIX_MOST_TIERS - 1]; /* [lower_count] tiers 1, 2, ... */
     uint32_t lower_count;
     struct prefix_pool *pool; /* the last of these tiers, which other caches share; borrowed, and
@@ -88,6 +91,12 @@ struct prefix_counts {
     uint64_t saved;  /* from the tier above, begun */
     uint64_t taken;  /* the last of `saved` whose room above was given away before it ended */
 };
+
+/* The most tokens that a request may keep. */
+static inline uint64_t prefix_longest(const struct prefix_options *options)
+{
+    return options->gpu_blocks / (options->ranks > 0 ? options->ranks : 1) * options->block_tokens;
+}
 
 /* Where a request's tokens are when it begins; they add up to all of them. Small, because there is
  * one for each request of a run (REQUEST_MOST_TOKENS). */
@@ -150,6 +159,7 @@ uint64_t prefix_saves(const struct prefix_cache *cache); /* `saved` of all tiers
 /* Blocks that could be taken now, and tokens of each. */
 uint64_t prefix_room(const struct prefix_cache *cache);
 uint32_t prefix_block_tokens(const struct prefix_cache *cache);
+uint64_t prefix_cache_longest(const struct prefix_cache *cache); /* prefix_longest() */
 
 /* Number of the load from a tier that the request's KV waits for, counted from 1 in the order in
  * which loads from there began; 0: none. That load may have ended already. */

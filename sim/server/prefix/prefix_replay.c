@@ -8,7 +8,7 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
                        size_t index, const struct request *request, struct prefix_match *match)
 {
     uint64_t kept = request_kept_tokens(request);
-    if (kept > options->gpu_blocks * options->block_tokens) {
+    if (kept > prefix_longest(options)) {
         return false;
     }
     bool fits = prefix_begin(cache, index, request->prompt, request->prompt, match);

@@ -125,6 +125,7 @@ struct block_owners prefix_tiers_owners(const struct prefix_options *options,
         .recycled = recycled,
         .chunks_recycled = recycled && !asks(options),
         .single = !forgets,
+        .ranks = options->ranks,
     };
 }
 

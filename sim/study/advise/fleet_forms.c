@@ -43,7 +43,7 @@ static void fleet_forms_refuse(struct fleet_form *form, const struct error *why)
 static void check_longest(const struct requests *requests, const struct serving_memory *memory,
                           struct fleet_form *form)
 {
-    uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
+    uint64_t room = prefix_longest(&memory->prefix);
     uint64_t longest = requests_most_tokens(requests);
     if (longest > room + 1) { /* the last token is not kept */
         snprintf(form->refused, sizeof form->refused,

@@ -58,6 +58,35 @@ static void a_prompt_finds_what_earlier_ones_left(void **state)
     assert_int_equal(totals.too_long, 3);
 }
 
+/* The same prompt of 6.3 blocks 16 times, to two ranks: each computes it once, in the GPU's blocks and in those
+ * below. A rank with fewer than 7 blocks holds none. */
+static void a_rank_finds_what_it_left_itself(void **state)
+{
+    (void)state;
+    struct requests requests = no_requests();
+    struct prefix_totals totals;
+    for (int i = 0; i < 16; i++) {
+        add_request(&requests, (uint32_t[]){0, 1}, 2, 300, 1);
+    }
+    struct prefix_options options = {
+        .block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 14, .ranks = 2};
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.requests, 16);
+    assert_int_equal(totals.found[0], 14 * 6 * BLOCK);
+
+    options.recycles = true;
+    options.gpu_keeps = false;
+    options.lower_count = 1;
+    options.lower[0] = (struct prefix_tier){
+        .blocks = 12, .policy = policy_find("lru", NULL, 0, &why), .write = PREFIX_WRITE_FINISH};
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.found[1], 14 * 6 * BLOCK);
+
+    options.gpu_blocks = 13;
+    assert_true(replay(&options, &requests, &totals));
+    assert_int_equal(totals.too_long, 16);
+}
+
 /* A prompt of 6.3 blocks comes again when only the disk has it. Computing a block takes 10. */
 static void check_choice(struct prefix_options *options, uint64_t loaded)
 {
@@ -406,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prompt_finds_what_earlier_ones_left),
+        cmocka_unit_test(a_rank_finds_what_it_left_itself),
         cmocka_unit_test(a_prefix_is_loaded_if_that_is_faster),
         cmocka_unit_test(a_known_prompt_still_computes_its_last_block),
         cmocka_unit_test(a_block_may_hold_several_chunks),
