@@ -77,7 +77,7 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     if (fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value))) {
         return TIE_NEAR;
     }
-    bool shared = a->subject != 0 && a->subject == b->subject;
+    bool shared = a->subject != 0 && a->subject == b->subject && a->has_band == b->has_band;
     if ((a->has_band || b->has_band) && !shared) {
         bool both = a->has_band && b->has_band;
         bool overlap = a->least <= b->most && b->least <= a->most;

@@ -177,6 +177,13 @@ static bool keeps_prefixes_outside(const struct point *point)
     return outside;
 }
 
+/* Of ranks that share experts TensorRT-LLM's alone were measured. */
+static bool are_unmeasured_ranks(const struct point *point)
+{
+    const char *of = point->engine.errors_of;
+    return of != NULL && strcmp(of, "server") == 0 && point_joined_ranks(point) > 1;
+}
+
 /* The servers that measured ones are like: an engine of a known version, weights and KV in HBM, no drafts. A
  * step in such an engine is one of such a server; tiers of prefixes change a server alone. */
 static bool is_known_server(const struct point *point)
@@ -186,7 +193,7 @@ static bool is_known_server(const struct point *point)
     bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
     return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
            !mechanisms_select(mechanisms) && !mechanisms_stream_weights(mechanisms) &&
-           point->setup.drafts.count == 0 &&
+           point->setup.drafts.count == 0 && !are_unmeasured_ranks(point) &&
            (point_serves(point) || !keeps_prefixes_outside(point));
 }
 
@@ -198,7 +205,7 @@ void point_error_class(const struct point *point, enum band_load load, char out[
                                                                   : "dense";
         snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "", kind,
                  point->engine.errors_of);
-    } else if (point_serves(point)) {
+    } else if (point_serves(point) || are_unmeasured_ranks(point)) {
         snprintf(out, ERROR_BAND_NAME, "other server");
     } else {
         snprintf(out, ERROR_BAND_NAME, "%s", error_band_classes[system_class_of(&point->setup)]);
@@ -252,7 +259,7 @@ bool resolve_bands(struct point *out, struct error *why)
     if (good && is_known_server(out)) {
         good = take_server_bands(file, BAND_LOW, out, why) &&
                take_server_bands(file, BAND_SATURATED, out, why);
-    } else if (good && !point_serves(out)) {
+    } else if (good && !point_serves(out) && !are_unmeasured_ranks(out)) {
         good = take_system_band(file, out, why);
     }
     files_drop(files, file);
