@@ -103,13 +103,12 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     frame_reason(rows, DATA_all_gpus, text);
 }
 
-/* Of other forms of the answer's machine, and the best of another: why the cost is too close to call. */
+/* Of the best form of another machine: why the cost is too close to call. */
 static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct fleet_form *best = &fleet->forms[fleet->best];
     uint32_t first = fleet_best_on(fleet, form->candidate->machine);
-    bool rival = fleet_on_one_machine(form, best) || &fleet->forms[first] == form;
-    bool asked = form != best && rival && fleet_is_sure(fleet, form);
+    bool asked = form != best && &fleet->forms[first] == form && fleet_is_sure(fleet, form);
     enum tie tie = asked ? fleet_tie(form, best) : TIE_NONE;
     return tie != TIE_NONE ? tie_reason(tie) : NULL;
 }

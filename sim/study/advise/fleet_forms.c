@@ -304,6 +304,9 @@ double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *f
 /* Times from arrival to the last token that differ by less are as good. */
 static const double as_good = 1.05;
 
+/* Times that few requests tell are off by this many such steps at times. */
+static const double few_off = 2;
+
 enum { COST, AMPLE, PLAIN, TAKES, ROUTER, SERVERS, COSTS };
 
 /* What a form that holds the rate costs, most important part first: less is better. Times count by steps. */
@@ -313,7 +316,7 @@ static void costs_of(const struct fleet_form *form, double costs[COSTS])
     costs[AMPLE] = !form->ample;
     costs[PLAIN] = strcmp(form->candidate->system, PLAIN_SYSTEM) != 0;
     costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
-    costs[ROUTER] = form->routing == ADVICE_ROUTER;
+    costs[ROUTER] = form->servers > 1 && form->routing == ADVICE_ROUTER;
     costs[SERVERS] = form->servers;
 }
 
@@ -323,6 +326,16 @@ static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
     costs_of(a, x);
     costs_of(b, y);
     return costs_are_less(x, y, COSTS);
+}
+
+bool fleet_may_lead(const struct fleet_form *form, const struct fleet_form *leader)
+{
+    double may[COSTS], leads[COSTS];
+    costs_of(form, may);
+    costs_of(leader, leads);
+    may[AMPLE] = 0;
+    may[TAKES] -= few_off;
+    return may[COST] == leads[COST] && costs_are_less(may, leads, COSTS);
 }
 
 /* Of two forms that do not hold the rate, the one that was tried and comes nearer says more. */

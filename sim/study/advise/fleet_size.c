@@ -82,11 +82,14 @@ static void tell(const struct sizing *sizing)
     }
 }
 
-/* The best form of its machine: it has to hold as an answer does. */
+/* The best form of its machine has to hold as an answer does; and then one that may be better at its cost. */
 static bool fleet_leads(const struct fleet_size *fleet, uint32_t line)
 {
     const struct fleet_form *form = &fleet->forms[line];
-    return form->servers > 0 && fleet_best_on(fleet, form->candidate->machine) == line;
+    uint32_t leads = fleet_best_on(fleet, form->candidate->machine);
+    const struct fleet_form *leader = &fleet->forms[leads];
+    return form->servers > 0 &&
+           (leads == line || (fleet_is_sure(fleet, leader) && fleet_may_lead(form, leader)));
 }
 
 /* The form, and the next one if it is the same server behind another router. */
@@ -389,8 +392,8 @@ static bool may_hold(const struct fleet_size *fleet, const struct fleet_form *fo
            (!in_turn || (servers > 1 && servers >= servers_at(fleet, form, in_turn_most)));
 }
 
-/* The other forms on machines that have an answer, with as many servers as cost no more, or too little more
- * to call. If they miss a limit, the form is dearer. */
+/* The other forms on machines that have an answer, with as many servers as cost no more. If they miss a limit,
+ * the form is dearer. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -398,7 +401,7 @@ static bool compare(struct sizing *sizing, struct error *why)
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
         double found = fleet_found_on(fleet, form);
-        uint32_t within = isinf(found) ? 0 : servers_for(form, found * (1 + TIE_PERCENT / 100.0));
+        uint32_t within = isinf(found) ? 0 : servers_for(form, found);
         bool open = form->servers == 0 && may_hold(fleet, form, within);
         good = !open || begin(fleet, form, within, why);
     }

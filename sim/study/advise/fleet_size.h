@@ -14,8 +14,9 @@
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
  * requests: of the form that is probably the cheapest on a machine, then of every other one that may cost
  * less than four times the cheapest, with as many servers as cost no more. Then as `simulate` asks it, in several
- * draws (capacity.h): of the best form of each machine, which has to hold there, too; of its next smaller number
- * of GPUs; and of servers that nearly hold. Figures are shown of no others.
+ * draws (capacity.h): of the best form of each machine, which has to hold there, too; of those that cost as much
+ * and may be better; of its next smaller number of GPUs; and of servers that nearly hold. Figures are shown of no
+ * others.
  *
  * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a
  * server answers at most. */
@@ -135,6 +136,9 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
 /* The form whose runs of one server are this form's, too: itself, or the one before it, which only its router
  * tells apart. */
 const struct fleet_form *fleet_single(const struct fleet_form *form);
+
+/* Does the form cost what the best of its machine does, and may it be better, as far as few requests tell? */
+bool fleet_may_lead(const struct fleet_form *form, const struct fleet_form *leader);
 
 /* The least that a form of the same machine costs that holds the rate; infinity: none does. */
 double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form);

@@ -234,6 +234,34 @@ static void servers_in_turn_may_be_the_cheapest(void **state)
     release(&asked);
 }
 
+/* One server of two GPUs and two of one hold at one price, and one has no router that could be spared: it is the
+ * answer of the question, and with a router stated. What may be better at the answer's price is asked as it is. */
+static void forms_that_cost_the_same_are_asked(void **state)
+{
+    static const char workload[] =
+        "workload=\"synthetic:prompt=7000,prompt_spread=40%,output=180,output_spread=50%,"
+        "prefix=3000,prefixes=10\"";
+    const char *const texts[] = {"model=qwen3-30b-a3b-fp8", "system=vllm", workload,
+                                 "routing=round-robin"};
+    const struct fleet_options options = {
+        .rate = 8, .machines = "h100-sxm", .most_gpus = 2, .study.jobs = 2};
+    struct asked asked;
+    (void)state;
+    for (uint32_t stated = 0; stated < 2; stated++) {
+        ask_for(texts, 3 + stated, options, "ttft_p90_ms<=1500,tpot_p90_ms<=35,queue_grows<=0",
+                &asked);
+        const struct fleet_form *best = &asked.fleet.forms[asked.fleet.best];
+        assert_int_equal(best->servers, 1);
+        assert_int_equal(best->gpus, 2);
+        for (uint32_t i = 0; i < asked.fleet.count; i++) {
+            const struct fleet_form *form = &asked.fleet.forms[i];
+            assert_true(form->servers == 0 || fleet_is_sure(&asked.fleet, form) ||
+                        !fleet_may_lead(form, best));
+        }
+        release(&asked);
+    }
+}
+
 /* A prompt takes an A40 alone longer than the limit: that is found out before many servers are tried, and an
  * H100 meets it. */
 static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state)
@@ -353,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_number_of_requests_moves_no_answer),
         cmocka_unit_test(a_router_is_part_of_a_form),
         cmocka_unit_test(servers_in_turn_may_be_the_cheapest),
+        cmocka_unit_test(forms_that_cost_the_same_are_asked),
         cmocka_unit_test(where_requests_alone_miss_a_limit_few_servers_are_tried),
         cmocka_unit_test(servers_that_nearly_hold_are_asked_at_length),
         cmocka_unit_test(an_answer_that_breaks_down_in_another_draw_is_none),
