@@ -174,8 +174,7 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
 }
 
 /* The answer, and the next tried value that misses, in all of their draws. The latter may turn out to hold,
- * which makes it the answer, or mostly: then the one after it is asked as well, and loads between them until
- * they are close. */
+ * which makes it the answer: then loads between it and the next one that misses are tried until two are close. */
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;

@@ -91,8 +91,9 @@ uint32_t search_shown(const struct search *search);
  * a limit (predict/server/stream_question.h). */
 bool search_is_close(const struct search *search, uint32_t value);
 
-/* Does the value miss a target beyond doubt? Most of its draws tell; or a longer run's interval; that of a short
- * one is so wide that a miss by more than a short run is off is one, too. */
+/* Is the value surely no answer? It is not if one of its draws misses, as an answer holds in all; before any was
+ * asked a longer run's interval tells. That of a short one is so wide that a miss by more than a short run is off
+ * is one, too. */
 bool search_surely_misses(const struct search *search, uint32_t value);
 
 /* The next better value that was tried and surely misses a target, or without one that misses one. It need not

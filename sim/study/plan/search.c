@@ -44,7 +44,7 @@ bool search_surely_misses(const struct search *search, uint32_t value)
 {
     bool stream = search->depth != NULL, brief = stream && search->depth[value] == SEARCH_BRIEF;
     const struct capacity_draws *draws = stream ? &search->draws[value] : NULL;
-    return draws != NULL && draws->asked > 0 ? 2 * draws_missed(draws) > draws_asked(draws)
+    return draws != NULL && draws->asked > 0 ? draws->missed > 0
            : search_is_close(search, value)  ? brief && clearly_misses(search, value)
                                              : search->grid.violation[value] > 0;
 }

@@ -247,7 +247,7 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
 {
     (void)state;
     struct result results[3];
-    struct capacity_draws none[3] = {{.asked = 0}}, asked[3] = {{7, 3, 0}, {7, 4, 0}, {1, 1, 0}};
+    struct capacity_draws none[3] = {{.asked = 0}}, asked[3] = {{7, 4, 0}, {7, 0, 0}, {1, 1, 0}};
     uint8_t brief[3] = {SEARCH_BRIEF, SEARCH_BRIEF, SEARCH_BRIEF}, whole[3] = {SEARCH_WHOLE};
     double held[3] = {0, NAN, NAN}, missed[3] = {0.05, 0, NAN};
     struct axis_value values[3] = {{.number = 80}, {.number = 90}, {.number = 100}};
@@ -298,7 +298,7 @@ static void capacities_of_brief_runs_lie_in_intervals(void **state)
     brief[0] = SEARCH_LONG;
     assert_int_equal(search_next_miss(&b), 1); /* none misses surely */
     assert_false(search_surely_misses(&b, 1));
-    /* What most draws say is sure, however wide an interval is. */
+    /* A draw that misses is sure, however wide an interval is: an answer holds in all. */
     b.draws = asked;
     assert_int_equal(search_next_miss(&b), 0);
     assert_false(search_surely_misses(&b, 1));
