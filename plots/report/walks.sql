@@ -1,7 +1,8 @@
 -- A sentence on each line of three points or more along an axis, in the words of `whatif`: the best value of the
 -- measure, at the first point within a thousandth of it; the knee; the waiting times at the line's first and last point;
 -- and from where on, or up to where, a server's queue grows without bound. A grid is described along its likeliest axis
--- alone: a line is left out if two of its points lie on lines of axes before its own.
+-- alone: a line is left out if two of its points lie on lines of axes before its own. Over rates none is best, as each
+-- load is one draw of its requests.
 , ranked AS (SELECT *, rank > MIN(rank) OVER (PARTITION BY id) AS behind FROM walk WHERE points > 2),
 lined AS (
   SELECT *, SUM(behind) OVER line AS crossed,
@@ -24,7 +25,7 @@ lines AS (
          CASE figure WHEN 'requests a second in time' THEN 'requests/s that meet the objectives'
                      WHEN 'tokens a second' THEN 'tokens/s'
                      WHEN 'seconds a request' THEN 's a request (mean, arrival to last token)' ELSE '% of the prompts'' tokens found' END AS unit,
-         least >= most - .001 * abs(most) AS flat,
+         least >= most - .001 * abs(most) AS flat, figure = 'tokens a second' AND walkable.name = 'rate' AS draws,
          MAX(CASE WHEN x = best THEN sign * rate END) AS merit, MAX(CASE WHEN x = best THEN placed.id END) AS best_id,
          CASE figure WHEN 'requests a second in time' THEN 'goodput' WHEN 'tokens a second' THEN 'decode_tokens_per_s'
                      WHEN 'seconds a request' THEN 'e2e_ms' END AS measured,
@@ -58,6 +59,7 @@ said AS (
   SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "from", "to")
        || CASE WHEN best IS NULL THEN 'no point answers all requests.'
                WHEN flat THEN printf('%s %s at every value.', best_text, unit)
+               WHEN draws THEN printf('most %s %s at %s, of one draw.', best_text, unit, best_at)
                WHEN knee IS NULL THEN printf('best %s %s at %s.', best_text, unit, best_at)
                ELSE printf('best %s %s at %s; knee %s %s at %s, beyond which each increase gains less.',
                            best_text, unit, best_at, ranged(knee, NULL, NULL, 1), unit, knee_at) END
@@ -69,7 +71,7 @@ said AS (
                WHEN unbounded_until IS NOT NULL THEN printf(' Up to %s %s,', axis, unbounded_until) ELSE '' END
        || CASE WHEN COALESCE(unbounded_at, unbounded_until) IS NULL THEN ''
                ELSE ' more requests arrive than are answered: the queue grows without bound.' END AS answer,
-       CASE WHEN NOT alike THEN NULL
+       CASE WHEN draws OR NOT alike THEN NULL
             WHEN best IS NOT NULL AND rank = 1 AND tie IS NOT NULL THEN
             printf('Of these, %s, with %s, and %s, with %s, tie: %s and %s %s, %s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, next, axis || ' ' || next_at,

@@ -234,10 +234,16 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     }
     if (good) {
         fputc('\n', out);
-        if (findings.timed > 0) {
+        if (findings.best != WHATIF_NONE) {
             print_best(whatif, &findings, out);
         } else {
-            table_line("", whatif_words[whatif->figure].none, out);
+            table_line(
+                "",
+                findings.timed == 0
+                    ? whatif_words[whatif->figure].none
+                    : "no best: each load is one draw of its requests; 'plan --maximise rate' "
+                      "asks several, and finds the highest that holds in all",
+                out);
         }
         runs_notes_print_below(notes, view->why, out);
     }

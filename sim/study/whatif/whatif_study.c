@@ -303,8 +303,7 @@ static double whatif_find_merit(const struct whatif *whatif, uint32_t point)
 }
 
 /* The knee over the points that have a figure, if it improves along the axis. Goodput may fall
- * again: beyond a server's capacity no request is answered in time. The load of WHATIF_BORNE is the
- * load that arrives, so its line has no bend. */
+ * again: beyond a server's capacity no request is answered in time. */
 static void find_knee(const struct whatif *whatif, struct whatif_findings *findings)
 {
     double x[AXIS_MOST_VALUES], y[AXIS_MOST_VALUES];
@@ -318,7 +317,7 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
         }
     }
     bool rises = count > 2 && (y[count - 1] > y[0] || whatif->figure == WHATIF_GOODPUT);
-    if (rises && whatif->figure != WHATIF_BORNE && knee_above(x, y, count, &knee)) {
+    if (rises && knee_above(x, y, count, &knee)) {
         findings->knee = points[knee];
     }
 }
@@ -352,7 +351,7 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
         }
     }
     double as_good = most - 0.001 * fabs(most);
-    for (uint32_t i = whatif->count; i-- > 0;) {
+    for (uint32_t i = whatif->figure != WHATIF_BORNE ? whatif->count : 0; i-- > 0;) {
         findings->best = whatif_find_merit(whatif, i) >= as_good ? i : findings->best;
     }
 }
@@ -392,7 +391,8 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
     find_best(whatif, &findings);
     find_own(whatif, &findings);
     find_ties(whatif, &findings);
-    if (whatif->axis_count == 1 && whatif->axes[0].numeric && !findings.all_tie) {
+    if (whatif->axis_count == 1 && whatif->axes[0].numeric && !findings.all_tie &&
+        findings.best != WHATIF_NONE) {
         find_knee(whatif, &findings);
     }
     return findings;

@@ -17,7 +17,8 @@ enum { WHATIF_MOST_AXES = 2 };
  * objectives: requests per second that meet them. For a server without a clock: the percentage of prompt
  * tokens found. For a server without objectives, tokens per second follow from the requests that arrive, as
  * long as it keeps up. If the same requests arrive at every point, the study compares their time; if
- * different ones arrive, it compares the load that the server sustains. */
+ * different ones arrive, the study names no best: they are one draw each, and near its capacity a server may
+ * hold a load in one draw and break down in another (study/plan/capacity.h). */
 enum whatif_figure {
     WHATIF_RATE,
     WHATIF_BORNE, /* tokens per second, of the requests that arrive */
@@ -72,7 +73,7 @@ double whatif_arrivals(const struct whatif *whatif);
 /* The conclusions. Fields are points, or WHATIF_NONE. */
 struct whatif_findings {
     uint32_t timed; /* number of points that have the figure */
-    uint32_t best;  /* the first within a thousandth of the best */
+    uint32_t best;  /* the first within a thousandth of the best; none of WHATIF_BORNE */
     uint32_t own;   /* the scenario's own point */
     uint32_t knee;  /* if the figure improves along a single axis of numbers that do not all tie */
     bool all_tie;   /* all other points tie with the best one */

@@ -354,7 +354,7 @@ static const struct {
      0,
      NO,
      true},
-    /* a rate of 8 has the most tokens, and is not borne */
+    /* none is best: each rate is one draw */
     {"more and more",
      false,
      {1, 2, 4, 8},
@@ -363,7 +363,7 @@ static const struct {
      {0, 0, 0, 1},
      {0},
      WHATIF_BORNE,
-     2,
+     NO,
      NO,
      false},
     {"too many everywhere",
