@@ -24,9 +24,14 @@ const char *host_engine_where(const struct host_engine *engine)
     return engine->kind == HOST_SHARED ? "of /dev/shm, pinned" : "pinned";
 }
 
-double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus)
+static uint32_t parts_of(const struct host_engine *engine, const struct point *server)
 {
-    double typed = bytes / engine->unit / (engine->each ? gpus : 1);
+    return engine->each ? model_gpus(&server->setup.model) : point_joined_ranks(server);
+}
+
+double host_engine_typed(const struct host_engine *engine, double bytes, const struct point *server)
+{
+    double typed = bytes / engine->unit / parts_of(engine, server);
     return engine->whole ? ceil(typed) : typed;
 }
 
@@ -112,8 +117,7 @@ double host_takes(const struct point *point, uint64_t gib)
     const struct kv_limits limits = engine_kv_limits(point);
     double bytes = (double)(gib << GIB_BITS);
     if (engine != NULL && engine->whole && gib > 0) {
-        uint32_t gpus = model_gpus(&point->setup.model);
-        bytes = host_engine_typed(engine, bytes, gpus) * engine->unit * (engine->each ? gpus : 1);
+        bytes = host_engine_typed(engine, bytes, point) * engine->unit * parts_of(engine, point);
     }
     return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
 }

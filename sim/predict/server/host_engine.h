@@ -13,8 +13,9 @@
 /* The row of the engine whose flag a preset's command has; NULL: it has no size of host memory. */
 const struct host_engine *host_engine_of(const char *command, const struct server_engine *engine);
 
-/* The number that is typed for `bytes` on all of so many GPUs together. */
-double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus);
+/* The number that is typed for `bytes` of a server: of each GPU, or of each of its ranks, which are engines. */
+double host_engine_typed(const struct host_engine *engine, double bytes,
+                         const struct point *server);
 
 /* Bytes that a server of `model` takes if asked for `bytes` on all its GPUs together. */
 double host_engine_takes(const struct host_engine *engine, const struct model *model,

@@ -85,9 +85,8 @@ uint64_t host_given_gib(const struct point *point, const struct result *result, 
 void host_size_state(const struct point *point, uint64_t gib, struct host_size *out)
 {
     out->gib = gib;
-    out->typed = out->engine == NULL ? 0
-                                     : host_engine_typed(out->engine, (double)(gib << GIB_BITS),
-                                                         model_gpus(&point->setup.model));
+    out->typed =
+        out->engine == NULL ? 0 : host_engine_typed(out->engine, (double)(gib << GIB_BITS), point);
     out->takes = host_takes(point, gib);
 }
 

@@ -273,7 +273,7 @@ static const char *const sglang_methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM
                                                           [DRAFT_EAGLE3] = "EAGLE3",
                                                           [DRAFT_MTP] = "EAGLE"};
 
-enum { VALUES = 29 };
+enum { VALUES = 35 };
 
 static double several(uint32_t parts)
 {
@@ -295,15 +295,24 @@ static void list_values(const struct commanded *run, struct command_value values
     bool serves = point_serves(point), fp8 = setup->model.kv == DTYPE_FP8;
     bool gives_pool = setup->kv_pool_tokens > 0 && pool > 0; /* a real server was seen to have it */
     bool passes = drafts->count > 0 && drafts->method != DRAFT_NGRAM;
+    uint32_t ranks = point_joined_ranks(point);
+    double in_step =
+        batch->set ? sequences * parallel->pipeline : (double)point->workload.sequences;
+    double batched = serves ? (double)point->workload.batched_tokens : NAN;
     const struct command_value all[VALUES] = {
         {"gpus", .number = setup->model.tensor_parallel},
+        /* SGLang counts GPUs, and what a step takes, of all ranks that share experts. */
+        {"gpus_of_ranks", .number = setup->model.tensor_parallel * ranks},
+        {"sequences_of_ranks", .number = in_step * ranks},
+        {"batched_tokens_of_ranks", .number = batched * ranks},
+        {"shared_ranks", .word = ranks > 1 ? "--enable-dp-attention" : ""},
+        {"expert_groups", .number = several(parallel->experts)},
         {"data_ranks", .number = several(parallel->data)},
         {"stages", .number = several(parallel->pipeline)},
         /* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all. */
         {"whole_experts", .word = parallel->experts > 1 ? "--enable-expert-parallel" : ""},
         /* Each stage has a batch under way. */
-        {"sequences",
-         .number = batch->set ? sequences * parallel->pipeline : (double)point->workload.sequences},
+        {"sequences", .number = in_step},
         {"longest", .number = longest(run)},
         /* Each engine counts its own share. */
         {"hbm_usable", .number = run->point->setup.hbm_usable, .digits = 4},
@@ -321,6 +330,7 @@ static void list_values(const struct commanded *run, struct command_value values
         {"cache_tokens",
          .number = fmax(cached_tokens(run, batch->set ? sequences : 1), selected_tokens(setup))},
         {"host_gib", .number = floor(host / GIB)},
+        {"host_gib_of_rank", .number = floor(host / GIB / ranks)},
         /* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
         {"host_gib_each", .number = host / GIB / gpus, .digits = 4},
         /* An engine that takes whole units has no less than was simulated; what it has by default is not said. */
@@ -329,7 +339,7 @@ static void list_values(const struct commanded *run, struct command_value values
         {"disk_gib_each", .number = disk / GIB / gpus, .digits = 4},
         {"disk_gb", .number = floor(disk / 1e9)},
         {"host_pool_gib", .number = host_pool_gib(run)},
-        {"batched_tokens", .number = serves ? (double)point->workload.batched_tokens : NAN},
+        {"batched_tokens", .number = batched},
         {"block_tokens", .number = serves ? block : NAN},
         /* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
         {"pool_blocks", .number = gives_pool ? floor(pool / block) + 1 : NAN},
@@ -501,9 +511,11 @@ static bool says_form(const struct point *point, const char *command)
 {
     const struct model *model = &point->setup.model;
     uint32_t experts = model->parallel.experts;
-    bool plain = model_passes(model) == 1 && experts == 1;
     bool whole = experts == 1 || experts == model->tensor_parallel * model->parallel.data;
-    return plain || (whole && strstr(command, "{data_ranks}") != NULL);
+    bool any = strstr(command, "{expert_groups}") != NULL;
+    return (model->parallel.pipeline == 1 || strstr(command, "{stages}") != NULL) &&
+           (model->parallel.data == 1 || strstr(command, "{data_ranks}") != NULL) &&
+           (experts == 1 || any || (whole && strstr(command, "{?whole_experts}") != NULL));
 }
 
 static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
