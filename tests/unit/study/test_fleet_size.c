@@ -294,23 +294,23 @@ static void where_requests_alone_miss_a_limit_few_servers_are_tried(void **state
     release(&asked);
 }
 
-/* Of two servers few requests say about as much as the limit, and as many as 'simulate' runs less. */
+/* Of four GPUs, as four servers or as two, few requests say 37.5 and 36.2 ms. Few are wrong by as much at times, so
+ * both are asked at length, though one of them is told as what the answer needs more than. */
 static void servers_that_nearly_hold_are_asked_at_length(void **state)
 {
     const char *const texts[] = {"model=llama-3.1-8b", "workload=\"synthetic:lengths=sharegpt\""};
-    const struct fleet_options options = {.rate = 40,
-                                          .machines = "l40s,a100-sxm-80gb",
-                                          .prices = "l40s=0.8,a100-sxm-80gb=1.4",
-                                          .most_gpus = 4,
-                                          .study.jobs = 2};
+    const struct fleet_options options = {
+        .rate = 40, .machines = "l40s", .most_gpus = 8, .study.jobs = 2};
     struct asked asked;
+    uint32_t nearly = 0;
     (void)state;
-    ask_for(texts, 2, options, "ttft_p90_ms<=500,tpot_p90_ms<=41.1,queue_grows<=0", &asked);
-    const struct fleet_size *fleet = &asked.fleet;
-    const struct fleet_form *a100 = &fleet->forms[fleet_best_on(fleet, "a100-sxm-80gb")];
-    assert_int_equal(a100->servers * a100->gpus, 2);
-    assert_int_equal(draws_asked(&a100->draws[1]), CAPACITY_DRAWS);
-    assert_int_equal(a100->fewer, 1);
+    ask_for(texts, 2, options, "ttft_p90_ms<=500,tpot_p90_ms<=34.7,queue_grows<=0", &asked);
+    for (uint32_t i = 0; i < asked.fleet.count; i++) {
+        const struct fleet_form *form = &asked.fleet.forms[i];
+        nearly += form->fewer * form->gpus == 4 &&
+                  draws_asked(&form->draws[form->fewer - 1]) == CAPACITY_DRAWS;
+    }
+    assert_int_equal(nearly, 2);
     release(&asked);
 }
 
