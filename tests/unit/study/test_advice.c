@@ -239,6 +239,31 @@ static void the_answer_alone_is_run_whole(void **state)
     release(&asked);
 }
 
+/* What host memory gains is compared below the load that plain vLLM holds, and not at all where the queue grows with
+ * it and without at each load that is tried: here that load is said to be the highest of the axis. */
+static void memory_is_not_judged_by_queues(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm,vllm-offload"}};
+    struct asked asked;
+    struct error why = {0};
+    (void)state;
+    ask("llama-3.1-8b", "rtx-4090", "workload=\"synthetic:prompt=6000,output=2,turns=2,think=4s\"",
+        "ttft_ms<=3000", options, &asked);
+    struct advice *advice = &asked.advice;
+    assert_true(advice->host.slower < 0); /* requests take less */
+    assert_true(advice->host.share > 0.79 && advice->host.share < 0.81);
+    struct search *plain = (struct search *)advice_plain(advice);
+    struct advice_options again = options;
+    again.study = (struct study){.jobs = 2, .runs = &asked.runs};
+    again.targets = advice->targets;
+    plain->found = 0; /* the best value comes first */
+    advice->best = (uint32_t)(plain - advice->systems.searches);
+    assert_true(advice_host_find(&again, advice, &why));
+    assert_true(isnan(advice->host.slower) != 0);
+    assert_true(advice->host.share > 0.51 && advice->host.share < 0.52);
+    release(&asked);
+}
+
 /* Two capacities that differ are too close to call where the interval of a short run's reaches the other's:
  * it ends at a load that is missed by more than a short run is off; without one, a tenth beyond what was
  * missed. Of two that are too close the simplest wins; and the load that is told to miss is the nearest that
@@ -318,6 +343,7 @@ int main(void)
         cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
         cmocka_unit_test(one_idle_request_rules_a_limit_out),
         cmocka_unit_test(the_answer_alone_is_run_whole),
+        cmocka_unit_test(memory_is_not_judged_by_queues),
         cmocka_unit_test(capacities_of_brief_runs_lie_in_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
