@@ -1,6 +1,7 @@
 #include "predict/server/serving_load.h"
 
 #include "core/array.h"
+#include "predict/server/stationary.h"
 #include "server/requests/stream.h"
 
 #include <gsl/gsl_statistics.h>
@@ -84,9 +85,9 @@ static size_t list_changes(const struct requests *requests, const struct served 
     return count;
 }
 
-/* A server's requests: all that came, that wait, and that came and ended since its queue was last empty. */
+/* A server's requests: all that came, that wait, and that ended since its queue was last empty. */
 struct load_queue {
-    double all, waiting, came, ended;
+    double all, waiting, ended;
     int64_t empty_ns;
 };
 
@@ -95,10 +96,9 @@ static void queue_change(struct load_queue *queue, const struct load_change *cha
 {
     queue->all += change->waits > 0;
     queue->waiting += change->waits;
-    queue->came += counts && change->waits > 0;
     queue->ended += counts && change->waits == 0;
     if (change->waits < 0 && queue->waiting <= 0) {
-        queue->came = queue->ended = 0;
+        queue->ended = 0;
         queue->empty_ns = change->ns;
     }
 }
@@ -196,7 +196,10 @@ bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, doub
 /* Moments at which the owed turns are counted, and those of them at which no more than usual are owed. */
 enum { LOOKS = 1000, USUAL = LOOKS / 10 };
 
-static const double grown = 0.01, full_load = 0.95, by_chance = 3, far_above = 2;
+static const double grown = 0.01, by_chance = 3, far_above = 2;
+
+/* Of a queue that stands: its share of the time, and half-widths of what shows that it grows, or does not. */
+static const double stands = 0.25, grows_by = 1.5, shrinks_by = 0.5;
 
 /* The number of turns that is exceeded in nine tenths of the time between two moments. */
 static double usually_owed(const struct load_change *changes, size_t count, int64_t from_ns,
@@ -214,40 +217,67 @@ static double usually_owed(const struct load_change *changes, size_t count, int6
     return gsl_stats_select(levels, 1, LOOKS, USUAL);
 }
 
-/* Judge the changes since no more than usual was owed. `queues` [servers] are zeroed. */
-static struct stream_growth judge_growth(const struct load_change *changes, size_t count,
-                                         int64_t from_ns, double usual, size_t servers,
-                                         struct load_queue *queues)
+/* Judge what is owed since it was no more than usual. */
+static struct stream_growth judge_owed(const struct load_change *changes, size_t count,
+                                       int64_t from_ns, double usual)
 {
-    double owed = 0, since = 0, before = usual, came = 0, variance = 0, never_empty = 0;
-    size_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        owed += changes[i].owes;
-        since = changes[i].ns > from_ns ? fmax(since, owed) : 0;
-        if (owed <= usual || changes[i].ns <= from_ns) {
-            before = fmax(before, since);
-            since = 0;
-            last = i + 1;
-        }
-    }
+    double owed = 0, since = 0, before = usual, came = 0, variance = 0;
     for (size_t i = 0; i < count; i++) {
         double owes = changes[i].owes;
-        queue_change(&queues[changes[i].server], &changes[i], i >= last);
-        came += i >= last && owes > 0 ? owes : 0;
-        variance += i >= last ? owes * owes : 0;
-    }
-    for (size_t i = 0; i < servers; i++) {
-        never_empty += queues[i].came;
+        owed += owes;
+        since = changes[i].ns > from_ns ? fmax(since, owed) : 0;
+        came += owes > 0 ? owes : 0;
+        variance += owes * owes;
+        if (owed <= usual || changes[i].ns <= from_ns) {
+            before = fmax(before, since);
+            since = came = variance = 0;
+        }
     }
     double more = owed - usual;
-    bool behind = more >= QUEUE && more > grown * came &&
-                  more + (1 - full_load) * never_empty > by_chance * sqrt(variance);
+    bool behind = more >= QUEUE && more > grown * came && more > by_chance * sqrt(variance);
     bool grows = behind && more > far_above * (before - usual);
     return (struct stream_growth){.grows = grows, .open = behind && !grows && owed > before};
 }
 
+/* How long a queue that stands has not been empty; 0: it does not stand. */
+static double stood_ns(const struct load_queue *queue, int64_t from_ns, int64_t to_ns)
+{
+    int64_t empty_ns = queue->empty_ns > from_ns ? queue->empty_ns : from_ns;
+    double stood = (double)(to_ns - empty_ns);
+    return queue->waiting > 0 && stood > stands * (double)(to_ns - from_ns) ? stood : 0;
+}
+
+/* Judge the queues that stand. `queues` [servers] are zeroed; so many requests are asked for in the whole time. */
+static struct stream_growth judge_queues(const struct load_change *changes, size_t count,
+                                         int64_t from_ns, int64_t to_ns, double asked,
+                                         size_t servers, struct load_queue *queues)
+{
+    double all = 0, come = 0, begun[STATIONARY_BATCHES] = {0};
+    for (size_t i = 0; i < count; i++) {
+        queue_change(&queues[changes[i].server], &changes[i], false);
+        all += changes[i].waits > 0;
+    }
+    for (size_t i = 0; i < servers; i++) {
+        double share = stood_ns(&queues[i], from_ns, to_ns) / (double)(to_ns - from_ns);
+        come += share * asked * queues[i].all / fmax(all, 1);
+    }
+    for (size_t i = 0; i < count; i++) {
+        double stood = stood_ns(&queues[changes[i].server], from_ns, to_ns);
+        double left = (double)(to_ns - changes[i].ns);
+        if (changes[i].waits < 0 && left < stood) {
+            begun[(int)ceil((1 - left / stood) * STATIONARY_BATCHES) - 1]++;
+        }
+    }
+    double mean = gsl_stats_mean(begun, 1, STATIONARY_BATCHES);
+    double behind = come - STATIONARY_BATCHES * mean;
+    double half = STATIONARY_BATCHES * stationary_interval(mean, begun, STATIONARY_BATCHES).half;
+    double clear = fmax(shrinks_by * half, grown * come);
+    return (struct stream_growth){.grows = behind > grows_by * half,
+                                  .open = come > stands * asked && behind > -clear};
+}
+
 bool serving_stream_growth(const struct requests *requests, const struct served *all,
-                           size_t servers, int64_t from_ns, int64_t to_ns,
+                           size_t servers, double asked, int64_t from_ns, int64_t to_ns,
                            struct stream_growth *out, struct error *why)
 {
     struct arrays arrays = {.last = NULL};
@@ -257,7 +287,10 @@ bool serving_stream_growth(const struct requests *requests, const struct served 
     if (good) {
         size_t count = list_changes(requests, all, requests->count, to_ns, changes);
         double usual = usually_owed(changes, count, from_ns, to_ns);
-        *out = judge_growth(changes, count, from_ns, usual, servers, queues);
+        double come = asked * (double)(to_ns - from_ns) / 1e9;
+        struct stream_growth owed = judge_owed(changes, count, from_ns, usual);
+        *out = judge_queues(changes, count, from_ns, to_ns, come, servers, queues);
+        *out = (struct stream_growth){owed.grows || out->grows, owed.open || out->open};
     }
     arrays_release(&arrays);
     return good;

@@ -16,28 +16,41 @@ void serving_write_steady(const struct requests *requests, const struct served *
                           const struct serving_window *window, uint64_t counted,
                           struct result *result);
 
-/* Does the work that a stream's server owes grow without bound?
+/* Does the work that a stream's servers owe grow without bound?
  *
- * The server owes the requests in it, and the later turns of the sessions that have begun. Nine tenths of the
- * time it owes more than its usual number. A server that keeps up returns to that number again and again. A
- * server that breaks down does not, and it may hold for thousands of requests before. So only the time since
- * the usual number was last owed is judged, however short it is:
+ * Two signs show it; one is enough.
  *
- *   grows   More came than ended, by a hundredth of what came and by three deviations of chance. (A server
- *           whose queue was never empty in this time ends as many as it can. At a load of up to 95 % it would
- *           have worked off a twentieth of what came; chance has to explain that part, too.) And the rise is
+ * A queue that stands. The queue of a server that keeps up is empty again and again. It stands if it was not
+ * empty in the last quarter of the time that is judged. Its server is full then, and begins as many requests as
+ * it can, whoever comes. So the requests that begin are compared with those that are asked for in the mean. Those
+ * that came say less: they are drawn, and sessions that wait bring their next turns later, so that as few come as
+ * end. What is left of chance is how long requests take; the requests that begin in 20 parts of the time tell how
+ * much that is (stationary.h).
+ *
+ *   grows   Fewer begin than are asked for, by one and a half times the interval's half.
+ *   open    Nothing shows that more begin, by a hundredth and by half of that half. The servers get a quarter of
+ *           all requests.
+ *
+ * Owed turns. A server with room for many sequences falls behind without a queue. It owes the requests in it, and
+ * the later turns of the sessions that have begun. Nine tenths of the time it owes more than its usual number, to
+ * which a server that keeps up returns. A server that breaks down does not, and it may hold for thousands of
+ * requests before. So only the time since the usual number was last owed is judged, however short it is.
+ *
+ *   grows   More came than ended, by a hundredth of what came and by three deviations of chance. And the rise is
  *           more than twice as high as any before, which the server worked off.
- *   open    The same, but the rise is only the highest so far. A longer run tells.
+ *   open    The same, but the rise is only the highest so far.
  *
- * The shares, and twice, are assumed. Of runs of M/M/1 at a load of 95 % one in fifty is said to grow, of
- * M/D/1 none. */
+ * A longer run tells what is open. The longest that is worth it counts as one that grows: that a server keeps up
+ * has to be shown. The shares and the multiples are assumed. Of 64 000 drawn requests 1 % above what a server
+ * answers, 98 runs in 100 grow or are open; 3 % below it, one in 100. */
 struct stream_growth {
     bool grows, open;
 };
 
-/* Judge the time between the warm-up and the end of the run. False: out of memory. */
+/* Judge the time between the warm-up and the end of the run; `asked` requests a second are asked for. False: out
+ * of memory. */
 bool serving_stream_growth(const struct requests *requests, const struct served *all,
-                           size_t servers, int64_t from_ns, int64_t to_ns,
+                           size_t servers, double asked, int64_t from_ns, int64_t to_ns,
                            struct stream_growth *out, struct error *why);
 
 /* Does its queue grow without bound? Then times to a first token are only as long as the run. */

@@ -354,9 +354,12 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     }
     window->known = set_window(stage, served, totals);
     struct stream_growth growth = {.grows = false}; /* clients wait */
+    bool most_wait;
+    double asked = point->workload.rate / point->workload.time_scale *
+                   (1 - share_too_long(requests, served, &most_wait));
     if ((point->workload.clients == 0 &&
-         !serving_stream_growth(requests, served, (size_t)point_servers(point), window->from_ns,
-                                window->to_ns, &growth, why)) ||
+         !serving_stream_growth(requests, served, (size_t)point_servers(point), asked,
+                                window->from_ns, window->to_ns, &growth, why)) ||
         !stream_times_read(requests, served, window, &times, why)) {
         stream_times_release(&times);
         return false;
@@ -364,9 +367,6 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     double wide = find_precision(point, &times, window);
     out->taken_ns = stream_times_mean(&times, COLUMN(e2e_ms));
     out->lasts_ns = (double)(window->to_ns - window->from_ns);
-    bool most_wait;
-    double asked = point->workload.rate / point->workload.time_scale *
-                   (1 - share_too_long(requests, served, &most_wait));
     bool waits = looks == 0 && (most_wait || waits_for_room(&times));
     window->asked = asked;
     window->brief = question != NULL;
@@ -383,6 +383,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     out->most = most_requests(point, (double)totals->steps / fmax((double)out->come, 1));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
     set_enough(point, question, stage, &load, answered, window, out);
+    window->grows = load.grows || (out->enough && growth.open);
     stream_times_release(&times);
     return true;
 }
