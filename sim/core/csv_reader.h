@@ -3,9 +3,6 @@
 #pragma once
 
 #include <csv.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 #include "core/error.h"
 

@@ -4,7 +4,6 @@
 
 #include "core/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 struct files;

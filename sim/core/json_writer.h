@@ -11,7 +11,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 struct json_writer {
     FILE *out;

@@ -4,8 +4,6 @@
 #include "core/error.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /* A table of names: an array of names, or of structs that begin with one. NULL ends it. */
 struct names {

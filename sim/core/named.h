@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* What names of one kind stand for: DATA/FOLDER/NAME.SUFFIX. */

@@ -12,7 +12,6 @@
 #include "core/name.h"
 #include "core/units.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 enum node_kind { NODE_NULL, NODE_SCALAR, NODE_LIST, NODE_MAP };

@@ -8,8 +8,6 @@
 #include "decode/setup.h"
 #include "decode/system.h"
 
-#include <stdint.h>
-
 struct files;
 struct node;
 

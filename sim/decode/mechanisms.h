@@ -5,7 +5,6 @@
  * synchronisation) are refused with the reason. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

@@ -1,9 +1,6 @@
 /* Puts a machine together from the files that its description names. Private to this folder. */
 #pragma once
 
-#include <stddef.h>
-
-#include "core/named.h"
 #include "core/node.h"
 #include "machine/profile.h"
 

@@ -15,11 +15,6 @@
  * measured then holds only what was measured. A cut or changed file is refused. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/error.h"
 #include "core/node.h"
 
 enum { MEASURED_FORMAT = 1 };

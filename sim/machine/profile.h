@@ -40,7 +40,6 @@
  * `a40` as {extends: a40}, and a part's name likewise; both mean the same. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

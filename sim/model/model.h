@@ -19,8 +19,6 @@
 
 #include "core/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct files;

@@ -4,10 +4,6 @@
 
 #include "trace/demand.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define NEXT_USE_NEVER UINT32_MAX
 
 /* The accesses of one cache: first their blocks, in order, then the next uses. A zeroed struct has none. */

@@ -12,8 +12,6 @@
  * Policies use dense arrays, not hash tables, because block ids are small integers. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/array.h"

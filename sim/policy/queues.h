@@ -11,11 +11,9 @@
  * Blocks in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/array.h"
-#include "core/error.h"
 
 enum { QUEUE_GHOST, QUEUE_GHOST_2, QUEUE_HELD, QUEUE_HELD_2, QUEUES };
 

@@ -10,9 +10,6 @@
 #include "decode/time/pipeline.h"
 #include "machine/places.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum wait {
     WAIT_API,       /* for its prompt to become tokens, and for its last token to be sent */
     WAIT_QUEUE,     /* from then on until it was first scheduled */

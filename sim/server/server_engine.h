@@ -8,10 +8,6 @@
 #include "core/error.h"
 #include "decode/setup.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* How an engine finds the memory for KV. */
 enum server_engine_memory {
     ENGINE_SHARE,    /* weights and KV have a share of the GPU's memory */

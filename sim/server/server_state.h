@@ -1,7 +1,6 @@
 /* The state of a running server, and what server.c, schedule.c and copies.c do for each other. */
 #pragma once
 
-#include "core/array.h"
 #include "server/server.h"
 
 /* Copies over one direction of a link, made by one engine: first come, first served, each with a fixed time

@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Values of a point. SURFACE_HELD of them keep the tolerance; the others, parts of these, follow. */

@@ -5,9 +5,6 @@
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* How a router chooses: by the first two before any server runs, by the others from the moment's load. */
 enum routing {
     ROUTE_ROUND_ROBIN,

@@ -3,12 +3,7 @@
  * by an older version has them in another order. */
 #pragma once
 
-#include "core/error.h"
 #include "predict/result/result.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define SCHEMA_APPLICATION "Splw"
 

@@ -13,9 +13,6 @@
  * file in which a value is not what its column holds. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "core/error.h"
 #include "predict/result/result.h"
 

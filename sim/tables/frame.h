@@ -22,10 +22,6 @@
 #include "predict/result/shown.h"
 #include "predict/result/result.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 /* A column of data has a key, one for people a title; one with neither is for who fills the frame. */
 struct frame_column {
     const char

@@ -12,7 +12,6 @@
  * lies between two bounds, which meet when the set has all of these units or none (demand_attended()). */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "machine/profile.h"

@@ -1,7 +1,6 @@
 /* Plain streams of ids as cache simulators exchange them: 32-bit little-endian numbers, an access each. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
-#include "core/error.h"
 
 /* Replace this process by the harness for the GPU; with `host`, or if that one was not built, by
  * the harness for the host alone, which says what is missing. Returns only if neither can be run. */

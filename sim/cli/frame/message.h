@@ -10,7 +10,6 @@
  * "unmet" is true where standard output has the whole answer, and the answer is no. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

@@ -8,9 +8,6 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
-#include "predict/decode/context.h"
-#include "predict/scenario/scenario.h"
-#include "store/store.h"
 #include "study/sweep/sweep.h"
 #include "tables/frame.h"
 

@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "predict/result/result.h"
-#include "predict/scenario/scenario.h"
 #include "study/plan/target.h"
 
 struct deployment {

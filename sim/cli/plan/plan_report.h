@@ -1,8 +1,6 @@
 /* A plan or a Pareto front: its question, and its output as tables, as JSON, into the database. */
 #pragma once
 
-#include <stdio.h>
-
 #include "cli/runs/runs.h"
 #include "study/plan/planning.h"
 #include "study/plan/target.h"

@@ -13,11 +13,6 @@
 #include "store/store.h"
 #include "tables/frame.h"
 
-#include <jansson.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 struct plot_statement {
     /* Files of the folder plots, without their .sql, and blanks between them. "cells", behind runs.sql, is
      * the table `cell` (id, place, key, what, value): a row for each column of each run, so that no query

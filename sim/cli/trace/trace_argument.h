@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
-#include "trace/format/trace.h"
 
 /* Open the trace of this name or path. */
 struct trace *trace_named(const char *name, struct error *why);

@@ -12,11 +12,8 @@
 #pragma once
 
 #include "core/array.h"
-#include "core/error.h"
 
 #include <assert.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 

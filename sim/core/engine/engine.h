@@ -21,7 +21,6 @@
  * arrays have grown. Not thread-safe; engines are independent of each other. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

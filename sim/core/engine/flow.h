@@ -15,8 +15,6 @@
  * Beginning a flow never allocates: make room first. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"

@@ -11,7 +11,6 @@
  * The method says what drafts cost. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/error.h"

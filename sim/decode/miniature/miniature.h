@@ -35,12 +35,8 @@
 #pragma once
 
 #include "core/error.h"
-#include "machine/profile.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct ledger;
 

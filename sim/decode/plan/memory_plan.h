@@ -1,7 +1,6 @@
 /* The plan: how a system uses the memory of a machine, in integers. Replay and pipeline read it. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/array.h"

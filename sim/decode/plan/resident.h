@@ -1,7 +1,6 @@
 /* Which heads stay in HBM, and the importance of each. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "decode/plan/memory.h"

@@ -10,8 +10,6 @@
  * context; it stores the parts behind the sum. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/error.h"

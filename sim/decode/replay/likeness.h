@@ -3,12 +3,7 @@
  * the steps, which does not count. */
 #pragma once
 
-#include "core/error.h"
-#include "trace/format/trace.h"
 #include "trace/stats.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum likeness_kind { LIKENESS_STATS, LIKENESS_HITS, LIKENESS_REUSES, LIKENESS_MASS };
 

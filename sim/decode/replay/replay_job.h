@@ -2,7 +2,6 @@
 #pragma once
 
 #include "decode/replay/replay.h"
-#include "trace/demand.h"
 
 /* One of the plans that replay together, and where its ledger goes. */
 struct replay_part {

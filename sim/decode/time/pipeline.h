@@ -22,7 +22,6 @@
  * same setup, plan and ledger give the same nanoseconds on any machine. */
 #pragma once
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "core/engine/engine.h"

@@ -5,8 +5,6 @@
 
 #include "core/node.h"
 
-#include <stdbool.h>
-
 /* How the value of an option is read (option_values.c). */
 enum server_value {
     SERVER_VALUE_NONE, /* it is not read */

@@ -12,13 +12,8 @@
  * error. No value of such an option is repeated anywhere: it may be a secret. */
 #pragma once
 
-#include "core/error.h"
 #include "predict/command/server_program.h"
 #include "predict/command/shell_text.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 /* Keys that code reads or fills in, and facts; then those that only options set (server_program.h). */
 enum stated_key_id {

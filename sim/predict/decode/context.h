@@ -6,7 +6,6 @@
 #include "core/stop_flag.h"
 #include "decode/replay/replay.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct cores;

@@ -15,8 +15,6 @@
 #include "predict/decode/context.h"
 #include "predict/result/result.h"
 
-#include <stdio.h>
-
 /* Plan alone: how the setup uses its memory. The caller releases the plan. */
 bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
               struct error *why);

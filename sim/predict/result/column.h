@@ -7,9 +7,6 @@
 
 #include "core/units.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct result;
 
 /* What a cell holds. All but a single value are JSON texts in the database. */

@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { NOTE_MOST_VALUES = 4, NOTE_NAME = 32, NOTE_WORDS = 1024, NOTES_MOST = 16 };

@@ -6,10 +6,6 @@
 #include "predict/result/column.h"
 #include "predict/result/note.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct cell {
     bool set;
     union {

@@ -7,8 +7,6 @@
 
 #include "core/units.h"
 
-#include <stddef.h>
-
 enum { SHOWN_TEXT = 96 };
 
 /* Write a value of this unit with its range (NaN: none). UNIT_COUNT has three digits, UNIT_SHARE is a

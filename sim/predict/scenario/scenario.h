@@ -11,8 +11,6 @@
 #include "predict/scenario/scenario_keys.h"
 #include "predict/scenario/sources.h"
 
-#include <stdint.h>
-
 /* What one point says instead. */
 struct scenario_case {
     struct node *root;

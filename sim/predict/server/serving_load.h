@@ -1,11 +1,7 @@
 /* Does a server sustain the load of a run? */
 #pragma once
 
-#include "core/error.h"
-#include "predict/result/result.h"
-#include "predict/scenario/point.h"
 #include "predict/server/serving_result.h"
-#include "server/server.h"
 
 /* Write the rate at which requests came, and whether the queue grows. The result has its times already. */
 bool serving_write_load(const struct point *point, const struct requests *requests,

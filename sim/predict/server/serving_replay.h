@@ -3,9 +3,7 @@
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
-#include "server/prefix/prefix_cache.h"
 #include "server/prefix/prefix_replay.h"
-#include "server/workload.h"
 
 /* Replay the workload's requests through one cache per server, with the worth (below) of what is found. */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,

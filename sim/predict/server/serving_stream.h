@@ -6,10 +6,6 @@
  * begins anew, with what this one told, so that nothing of the warm-up is in any figure. */
 #pragma once
 
-#include "predict/scenario/point.h"
-#include "predict/server/decode_surface.h"
-#include "predict/server/serving_memory.h"
-#include "predict/server/serving_result.h"
 #include "predict/server/stream_question.h"
 #include "server/requests/stream.h"
 

@@ -13,9 +13,6 @@
 #include "policy/policy.h"
 #include "server/prefix/block_numbers.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* Numbers of blocks: capacity = free + taken + known. */
 struct block_census {
     uint64_t capacity, free, taken, known;

@@ -5,9 +5,6 @@
 #include "core/error.h"
 #include "server/prefix/prefix_cache.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* Of a tier below the GPU, in blocks. */
 struct prefix_moved {
     uint64_t loaded, saved; /* to the GPU, from the tier above */

@@ -5,14 +5,7 @@
  * For part of prefix_cache.c alone, which uses the fields, too. */
 #pragma once
 
-#include "core/error.h"
-#include "server/prefix/block_numbers.h"
-#include "server/prefix/block_pool.h"
 #include "server/prefix/prefix_cache.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Blocks that are being copied between two tiers, first come, first served, and the references
  * that each copy holds until it is done. */

@@ -16,9 +16,6 @@
 #include "core/csv_reader.h"
 #include "trace/ids.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* Most tokens of a prompt or an output; a longer one is an error in the file. */
 enum { REQUEST_MOST_TOKENS = 1 << 27 };
 

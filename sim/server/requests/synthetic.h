@@ -27,9 +27,6 @@
 
 #include "server/requests/requests.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* As many of a stream say how long requests are. */
 enum { SYNTHETIC_REQUESTS = 1000 };
 

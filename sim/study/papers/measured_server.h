@@ -7,9 +7,6 @@
  * benchmark states them if it is asked (`--metric-percentiles 50,90,95,99`). */
 #pragma once
 
-#include <jansson.h>
-
-#include "core/error.h"
 #include "predict/result/result.h"
 
 enum { MEASURED_FIGURES = 21 }; /* of four times in groups of five, and the rate */

@@ -9,7 +9,6 @@
  * within that is noise and decides nothing. */
 #pragma once
 
-#include "core/error.h"
 #include "decode/miniature/miniature.h"
 #include "model/model.h"
 

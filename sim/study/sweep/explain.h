@@ -4,7 +4,6 @@
  * time much is worth improving; if it is only assumed, it is worth measuring first. */
 #pragma once
 
-#include "machine/profile.h"
 #include "predict/result/result.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"

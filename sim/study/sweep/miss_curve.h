@@ -3,7 +3,6 @@
 #pragma once
 
 #include "policy/policy.h"
-#include "trace/format/trace.h"
 #include "trace/ids.h"
 
 enum miss_group { MISS_WHOLE, MISS_LAYER, MISS_HEAD };

@@ -13,9 +13,6 @@
  * independently of each other. Replication 0 is a draw like any other; the run itself has no draws. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core/error.h"
 #include "predict/decode/context.h"
 #include "predict/result/result.h"

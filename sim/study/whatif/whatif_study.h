@@ -4,9 +4,6 @@
  * point. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "predict/result/tie.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/axis.h"

@@ -1,7 +1,6 @@
 /* How much heads of a layer, and neighbours in the context, are wanted together; a profile's parameters. */
 #pragma once
 
-#include "trace/format/trace.h"
 #include "trace/generate/trace_profile.h"
 #include "trace/stats.h"
 

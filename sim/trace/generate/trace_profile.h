@@ -49,10 +49,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "machine/profile.h"
 
 struct files;
