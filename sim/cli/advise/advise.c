@@ -5,7 +5,6 @@
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/report/report_query.h"
-#include "model/sharding.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -311,18 +310,15 @@ static bool advise_write_page(const struct arguments *arguments, struct store *s
     return good;
 }
 
-/* More GPUs than a machine has; and ways to share a mixture of experts that were not tried: only
- * `tensor_parallel` and servers apart from each other are. `without` is the option that they exclude. */
-static void print_untold(const struct advise_answer *answer, const char *without, FILE *out)
+/* More GPUs than a machine has. */
+static void print_untold(const struct advise_answer *answer, FILE *out)
 {
     char line[ADVISE_WORDS];
     struct point point;
     struct error unseen;
-    uint32_t gpus = answer->gpus;
     if (!scenario_point(answer->ran, 0, &point, &unseen)) {
         return;
     }
-    const struct model *model = &point.setup.model;
     uint64_t there = point_machine_gpus(&point);
     if (answer->most_gpus > there) {
         snprintf(line, sizeof line,
@@ -330,13 +326,6 @@ static void print_untold(const struct advise_answer *answer, const char *without
                  ": a network between them is slower than what is timed here",
                  answer->most_gpus, there);
         table_line("note: ", line, out);
-    }
-    if (gpus > 1 && model_is_routed(model) && !model_shares_experts(model)) {
-        snprintf(line, sizeof line,
-                 "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
-                 "without %s",
-                 gpus, gpus, without);
-        table_line("not tried: ", line, out);
     }
     point_release(&point);
 }
@@ -355,7 +344,7 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
     }
     if (good) {
         answer->print_rest(answer->context, arguments_given(arguments, WIDE), stdout);
-        print_untold(answer, is_fleet(arguments) ? "--rate" : "--gpus", stdout);
+        print_untold(answer, stdout);
         if (answer->result != NULL) {
             runs_notes_judge(notes, answer->result);
         }

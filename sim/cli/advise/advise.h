@@ -33,8 +33,7 @@ struct advise_answer {
     bool unnamed;                /* its checkpoint is not known here; set by verdict_put_start() */
     /* what was weighed */
     const struct scenario *ran; /* one of the runs */
-    uint32_t gpus;              /* of it */
-    uint32_t most_gpus;         /* of it, or of what would do instead */
+    uint32_t most_gpus;         /* of a server, or of what would do instead */
     const void *context;        /* of what follows */
     struct frame *(*rows)(const void *context, bool for_people, struct error *why);
     void (*take_notes)(const void *context, struct runs_notes *notes, struct runs_notes *sources);
@@ -90,9 +89,9 @@ const char *advise_title(const struct column *column);
 /* "round-robin"; "prefix-load 8", as the threshold is not the router's own. */
 const char *advise_router(enum routing routing);
 
-/* "128K", "4000"; "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Both return `text`. */
+/* "128K", "4000"; "one GPU", "one server of 8 GPUs", "2 servers of 4 ranks each". Both return `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
-const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS]);
+const char *advise_form(uint32_t servers, uint32_t gpus, bool ranks, char text[ADVISE_WORDS]);
 
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why);

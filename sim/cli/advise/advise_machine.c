@@ -130,6 +130,7 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_text(rows, DATA_hardware, candidate->machine);
     frame_number(rows, DATA_servers, line->form->servers);
     frame_number(rows, DATA_gpus, line->form->gpus);
+    frame_number(rows, DATA_ranks, line->form->ranks > 0 ? line->form->ranks : (double)NAN);
     frame_text(rows, DATA_available, candidate->traits.available);
     frame_text(rows, DATA_from, or_null(candidate->traits.where));
     frame_number(rows, DATA_advised, line->advised);
@@ -279,7 +280,6 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
     struct advise_answer answer = {.targets = &advice->targets,
                                    .servers = advice->form.servers,
                                    .ran = &advice_plain(advice)->candidate->scenario,
-                                   .gpus = advice->gpus,
                                    .most_gpus = most_gpus(advice),
                                    .result = best != NULL ? advice_result(best) : NULL,
                                    .context = advice,

@@ -84,7 +84,7 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     advise_form(held                        ? form->servers
                 : alone || form->fewer == 0 ? 1
                                             : form->fewer,
-                form->gpus, shape);
+                form->gpus, form->ranks > 0, shape);
     if (form->refused[0] != '\0') {
         text_copy(text, sizeof text, form->refused);
     } else if (held) {
@@ -143,7 +143,8 @@ static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet
     const struct fleet_form *best = &fleet->forms[fleet->best];
     frame_number(rows, DATA_servers, form->servers);
     frame_number(rows, DATA_all_gpus, form->servers * form->gpus);
-    frame_textf(rows, DATA_shape, "%u x %u", form->servers, form->gpus);
+    frame_textf(rows, DATA_shape, "%u x %u%s", form->servers, form->gpus,
+                form->ranks > 0 ? " ranks" : "");
     frame_number(rows, DATA_cost_per_hour, fleet_hour_cost(form));
     frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(form));
     frame_number(rows, DATA_cost_per_request, fleet_request_cost(form));
@@ -169,6 +170,7 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
         frame_text(rows, DATA_routing, advise_router(form->routing));
     }
     frame_number(rows, DATA_gpus, form->gpus);
+    frame_number(rows, DATA_ranks, form->ranks > 0 ? form->ranks : (double)NAN);
     frame_number(rows, DATA_fewer, form->fewer > 0 ? form->fewer : (double)NAN);
     frame_number(rows, DATA_price_per_hour, form->price > 0 ? form->price : (double)NAN);
     frame_number(rows, DATA_advised, index == fleet->best);
@@ -224,9 +226,10 @@ static void say_form(const struct fleet_form *form, uint32_t servers, char text[
 {
     char shape[ADVISE_WORDS];
     bool routed = servers > 1 && form->routing != ROUTINGS;
-    advise_say(text, "%s of %s with %s, weights in %s%s%s", advise_form(servers, form->gpus, shape),
-               form->candidate->machine, candidate_name(form->candidate), form->weights,
-               routed ? ", behind " : "", routed ? advise_router(form->routing) : "");
+    advise_say(text, "%s of %s with %s, weights in %s%s%s",
+               advise_form(servers, form->gpus, form->ranks > 0, shape), form->candidate->machine,
+               candidate_name(form->candidate), form->weights, routed ? ", behind " : "",
+               routed ? advise_router(form->routing) : "");
 }
 
 /* "FORM, which misses ttft_p99_ms<=4s: 4200 (by 5.0 %)" */
@@ -275,7 +278,7 @@ static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_for
     char shape[ADVISE_WORDS], text[ADVISE_SENTENCE] = "";
     advise_say(text, "%u GPU%s of %s", gpus, text_plural(gpus), best->candidate->machine);
     if (gpus > 1) {
-        advise_say(text, " as %s", advise_form(best->servers, best->gpus, shape));
+        advise_say(text, " as %s", advise_form(best->servers, best->gpus, best->ranks > 0, shape));
     }
     advise_say(text, ", %s%s, weights in %s%s: ", candidate_name(best->candidate),
                best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
@@ -294,6 +297,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     frame_text(verdict, VERDICT_weights, best->weights);
     frame_number(verdict, VERDICT_gpus, best->gpus);
     frame_number(verdict, VERDICT_servers, best->servers);
+    frame_number(verdict, VERDICT_ranks, best->ranks > 0 ? best->ranks : (double)NAN);
     frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
     frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(best));
     frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(best));
@@ -462,7 +466,6 @@ static bool answer_fleet(const struct arguments *arguments, const struct fleet_s
                                    .servers = best != NULL ? best->servers : 0,
                                    .ran = best != NULL ? &best->scenario
                                                        : &fleet->candidates[0].scenario,
-                                   .gpus = best != NULL ? best->gpus : 1,
                                    .most_gpus = best != NULL ? best->gpus : 1,
                                    .result = best != NULL ? fleet_holds(best) : NULL,
                                    .context = fleet,

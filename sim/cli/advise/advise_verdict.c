@@ -122,6 +122,30 @@ static void say_interval(const struct search *search, char text[ADVISE_SENTENCE]
     }
 }
 
+/* Ranks that make more than the form that is compared in are not chosen where their error may be all of that. */
+static const char *say_ranks(const struct advice *advice, const char *before,
+                             char text[ADVISE_SENTENCE])
+{
+    const struct advice_trial *most = NULL;
+    double rate =
+        (1 + TIE_PERCENT / 100.0) * advice_rate(advice, advice_plain(advice), &advice->form);
+    char form[ADVISE_WORDS];
+    for (uint32_t i = 0; advice->form.ranks == 0 && i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        double makes = advice_rate(advice, advice_trial_search(trial), &trial->form);
+        if (trial->change == ADVICE_NO_CHANGE && trial->form.ranks > 0 && makes > rate) {
+            most = trial;
+            rate = makes;
+        }
+    }
+    if (most == NULL) {
+        return before;
+    }
+    advise_say(text, "%svllm as %s (with an unknown error)", before,
+               advise_what(advice, most, form));
+    return ", ";
+}
+
 /* Name the interval of a system that surely holds more. */
 static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
@@ -144,6 +168,7 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
             before = ", ";
         }
     }
+    before = say_ranks(advice, before, text);
     advise_say(text, "%s", *before == ',' ? "." : "");
 }
 
@@ -161,7 +186,9 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     char text[ADVISE_SENTENCE] = "", form[ADVISE_WORDS], limits[ADVISE_SENTENCE];
     advise_say(text, "%s", candidate_name(best->candidate));
     if (advice->form.servers * advice->form.gpus > 1) {
-        advise_say(text, " as %s", advise_form(advice->form.servers, advice->form.gpus, form));
+        advise_say(
+            text, " as %s",
+            advise_form(advice->form.servers, advice->form.gpus, advice->form.ranks > 0, form));
     }
     if (!traits->offloads) {
         advise_say(text, ", no offloading%s,", traits->tiers ? " while decoding" : "");
@@ -170,7 +197,9 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
         say_load(advice, best, text);
     } else {
         advise_say(text, " with %.0f sequence%s at a time%s", batch, text_plural((uint64_t)batch),
-                   advice->form.servers > 1 ? " each" : "");
+                   advice->form.ranks > 0     ? " of each rank"
+                   : advice->form.servers > 1 ? " each"
+                                              : "");
     }
     advise_say(text, ": %sabout %s tokens a second", advice->serves ? "" : "decodes ",
                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
@@ -271,7 +300,7 @@ static void put_none(const struct advice *advice, struct frame *verdict)
         verdict, VERDICT_run,
         "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s, which %s.",
         alone ? " at any rate" : "", candidate_name(nearest->candidate),
-        advise_form(advice->form.servers, advice->form.gpus, form), load,
+        advise_form(advice->form.servers, advice->form.gpus, advice->form.ranks > 0, form), load,
         violation_describe(&advice->targets, NULL, result, limits));
 }
 

@@ -98,11 +98,11 @@ const char *advise_router(enum routing routing)
     return routing == ADVICE_ROUTER ? ADVICE_ROUTER_NAME : routing_names[routing];
 }
 
-const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS])
+const char *advise_form(uint32_t servers, uint32_t gpus, bool ranks, char text[ADVISE_WORDS])
 {
     char each[32] = "one GPU";
     if (gpus > 1) {
-        snprintf(each, sizeof each, "%u GPUs", gpus);
+        snprintf(each, sizeof each, "%u %s", gpus, ranks ? "ranks" : "GPUs");
     }
     if (servers > 1) {
         snprintf(text, ADVISE_WORDS, "%u servers of %s each", servers, each);
@@ -148,7 +148,7 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
                  node_find(root, "drafts.method")->text);
         break;
     default:
-        advise_form(trial->form.servers, trial->form.gpus, text);
+        advise_form(trial->form.servers, trial->form.gpus, trial->form.ranks > 0, text);
         if (trial->form.servers > 1 && trial->form.routing != ROUTINGS) {
             text_append(text, ADVISE_WORDS, ", %s", advise_router(trial->form.routing));
         }

@@ -109,6 +109,33 @@ enum routing advice_routing(const struct scenario *scenario)
     return routing;
 }
 
+uint32_t advice_most_ranks(const struct scenario *scenario)
+{
+    static const char *const shares[] = {"tensor_parallel", "data_parallel", "expert_parallel",
+                                         "pipeline_parallel", "decode_context_parallel"};
+    struct point point;
+    struct error unseen;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        if (scenario_states(scenario, shares[i])) {
+            return 0;
+        }
+    }
+    if (!resolve_plain(scenario, &point, &unseen)) {
+        return 0;
+    }
+    uint64_t most = model_is_routed(&point.setup.model) ? point_machine_gpus(&point) : 0;
+    point_release(&point);
+    return (uint32_t)most;
+}
+
+bool advice_set_ranks(struct scenario *scenario, uint32_t ranks, struct error *why)
+{
+    struct scenario_values *values = &scenario->values;
+    return scenario_values_set(values, "tensor_parallel", 1, why) &&
+           scenario_values_set(values, "data_parallel", ranks, why) &&
+           scenario_values_set(values, "expert_parallel", ranks, why);
+}
+
 bool advice_set_servers(struct scenario *scenario, uint32_t servers, enum routing routing,
                         struct error *why)
 {
@@ -137,8 +164,9 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
     bool formed = options->gpus > 0;
     bool several = scenario_serves(scenario) && form->servers > 1;
     return scenario_copy(scenario, out, why) &&
-           (!formed ||
+           (!formed || form->ranks > 0 ||
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
+           (form->ranks == 0 || advice_set_ranks(out, form->ranks, why)) &&
            (!several || advice_set_servers(out, form->servers, form->routing, why)) &&
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
@@ -230,8 +258,25 @@ static uint32_t power_below(uint32_t number)
     return number > 1 ? power : 0;
 }
 
+/* A form that cannot be is left out; the `first` of them says why. Fails if it is interrupted. */
+static bool try_form(const struct scenario *scenario, const struct advice_options *options,
+                     const struct advice_form *form, struct advice *out, struct error *first,
+                     struct error *why)
+{
+    struct error refused;
+    struct advice_trial *trial = &out->trials[out->trial_count++];
+    if (!try_plain(scenario, options, (struct advice_asked){.form = *form}, trial, &refused)) {
+        trial_release(trial);
+        out->trial_count--;
+        *first = first->found[0] == '\0' ? refused : *first;
+        return stop_flag_check(options->study.runs->stop, why);
+    }
+    return true;
+}
+
 /* One server of all GPUs, then servers of a power of two, as heads are seldom divided by another number: some
- * GPUs may be left idle. Those that cannot be are left out. Without GPUs stated, the scenario's own form. */
+ * GPUs may be left idle. Each of a model of experts also as ranks that share them. Without GPUs stated, the
+ * scenario's own form. */
 static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
                       struct advice *out, struct error *why)
 {
@@ -239,21 +284,20 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     uint32_t own, passes = read_gpus(scenario, &own);
     uint32_t all = options->gpus > 0 ? options->gpus : own;
     uint32_t split = all % passes == 0 ? all / passes : 0; /* that split a layer */
-    enum routing routing = advice_routing(scenario);
+    uint32_t most_ranks = options->gpus > 0 ? advice_most_ranks(scenario) : 0;
+    bool good = true;
     out->gpus = all;
-    for (; split > 0; split = options->gpus > 0 ? power_below(split) : 0) {
-        struct error refused;
+    for (; good && split > 0; split = options->gpus > 0 ? power_below(split) : 0) {
         uint32_t gpus = split * passes;
-        const struct advice_asked asked = {.form = {all / gpus, gpus, split, routing}};
-        struct advice_trial *trial = &out->trials[out->trial_count++];
-        if (!try_plain(scenario, options, asked, trial, &refused)) {
-            trial_release(trial);
-            out->trial_count--;
-            if (!stop_flag_check(options->study.runs->stop, why)) {
-                return false;
-            }
-            first = first.found[0] == '\0' ? refused : first;
-        }
+        struct advice_form form = {all / gpus, gpus, split, 0, advice_routing(scenario)};
+        good = try_form(scenario, options, &form, out, &first, why);
+        form.ranks = gpus;
+        form.tensor_parallel = 1;
+        good = good && (gpus == 1 || gpus > most_ranks ||
+                        try_form(scenario, options, &form, out, &first, why));
+    }
+    if (!good) {
+        return false;
     }
     if (out->trial_count == 0 && all % passes != 0) {
         error_usage(why, "--gpus", 0, "%u GPUs are not divided among %u ranks and stages", all,
@@ -266,18 +310,36 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     return out->trial_count > 0;
 }
 
-/* The form with the highest rate; of those too close to call the one with the fewest servers. */
+/* How many times as much as its prediction a form may make: by its error, if that is known. */
+static double most_of(const struct result *result)
+{
+    double least, most, value = result_number(result, COLUMN(decode_tokens_per_s));
+    bool known = band_ends(result, COLUMN(decode_tokens_per_s), &least, &most);
+    return fmax(known ? most / value : 1, 1 + TIE_PERCENT / 100.0);
+}
+
+/* The form with the highest rate; of those too close to call the one with the fewest servers. The error of ranks
+ * that share experts is another than that of GPUs that split layers: they are chosen if theirs does not reach. */
 static uint32_t choose_form(const struct advice *advice)
 {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < advice->trial_count; i++) {
-        const struct advice_trial *form = &advice->trials[i], *so_far = &advice->trials[best];
+    uint32_t best[2] = {PLANNING_NONE, PLANNING_NONE}; /* without and with ranks */
+    double rates[2] = {NAN, NAN};
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *form = &advice->trials[i];
         double rate = advice_rate(advice, advice_trial_search(form), &form->form);
-        double before = advice_rate(advice, advice_trial_search(so_far), &so_far->form);
-        best =
-            rate > before * (1 + TIE_PERCENT / 100.0) || (isnan(before) && !isnan(rate)) ? i : best;
+        int kind = form->form.ranks > 0;
+        if (best[kind] == PLANNING_NONE || rate > rates[kind] * (1 + TIE_PERCENT / 100.0) ||
+            (isnan(rates[kind]) && !isnan(rate))) {
+            best[kind] = i;
+            rates[kind] = rate;
+        }
     }
-    return best;
+    const struct result *without =
+        best[0] != PLANNING_NONE ? advice_result(advice_trial_search(&advice->trials[best[0]]))
+                                 : NULL;
+    bool ranks = best[0] == PLANNING_NONE || (without == NULL && !isnan(rates[1])) ||
+                 (without != NULL && rates[1] > rates[0] * most_of(without));
+    return best[ranks];
 }
 
 /* The highest rate of plain vLLM; 0: none. */
@@ -402,7 +464,8 @@ static bool choose_value(enum advice_change change, const struct before *before,
         snprintf(value, NAMED_SIZE, "fp8");
         return times == 1 && (change == ADVICE_FP8_KV ? before->kv : before->weights) == DTYPE_BF16;
     case ADVICE_MORE_GPUS:
-        *key = "tensor_parallel";
+        *key = form->ranks > 0 ? NULL : "tensor_parallel";
+        form->ranks = form->ranks > 0 ? (uint32_t)gpus : 0;
         form->gpus = (uint32_t)gpus;
         form->servers = servers;
         snprintf(value, NAMED_SIZE, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
@@ -485,6 +548,7 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
         struct error refused;
         asked.form = before->form;
         asked.form.servers = form.servers;
+        asked.form.ranks = form.ranks;
         trial_release(trial);
         tried = try_plain(scenario, options, asked, trial, &refused);
         trial->form = form;

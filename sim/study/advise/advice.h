@@ -22,9 +22,10 @@
 #define ADVICE_ROUTER_NAME "prefix-load 8"
 enum { ADVICE_BALANCE = 8 };
 
-/* GPUs in servers of as many each, of which so many split a layer. */
+/* GPUs in servers of as many each: so many split a layer, or they are ranks that share experts, one each. */
 struct advice_form {
     uint32_t servers, gpus, tensor_parallel;
+    uint32_t ranks;       /* 0: none, or as the scenario says */
     enum routing routing; /* of several servers; ROUTINGS: as the scenario says */
 };
 
@@ -68,7 +69,7 @@ struct advice_host {
     double share;  /* of plain vLLM's load, where that was compared */
 };
 
-enum { ADVICE_FORMS = 13, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
+enum { ADVICE_FORMS = 26, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 
 struct advice_options {
     struct targets targets;
@@ -133,6 +134,11 @@ bool advice_is_unshared(const struct scenario *scenario);
 /* The shipped 4-bit variant of the scenario's model, if it has an id of this model: another model of the same
  * shape is another model. Both texts have NAMED_SIZE bytes. */
 bool advice_int4_variant(const struct scenario *scenario, char *variant, char *id);
+
+/* The most GPUs of a server that may be ranks which share experts: those of a machine; 0, if the model has no
+ * experts, or the scenario says how GPUs share it. And lay such ranks over a scenario. */
+uint32_t advice_most_ranks(const struct scenario *scenario);
+bool advice_set_ranks(struct scenario *scenario, uint32_t ranks, struct error *why);
 
 /* ADVICE_ROUTER; or ROUTINGS, if a router is stated, no prompt begins like another, or none is kept. */
 enum routing advice_routing(const struct scenario *scenario);

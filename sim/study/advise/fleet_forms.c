@@ -78,15 +78,26 @@ struct weights {
     uint32_t count;
     const char *own;
     uint32_t passes; /* ranks and stages of a server, each of as many GPUs */
+    uint32_t most_ranks;
 };
 
+static bool fleet_form_share(struct fleet_form *form, uint32_t passes, struct error *why)
+{
+    return form->ranks > 0 ? advice_set_ranks(&form->scenario, form->ranks, why)
+                           : scenario_values_set(&form->scenario.values, "tensor_parallel",
+                                                 form->gpus / passes, why);
+}
+
+/* `form` has GPUs and ranks. */
 static bool make_form(const struct candidate *candidate, const struct weights *weights,
-                      uint32_t index, uint32_t gpus, const struct fleet_options *options,
-                      struct fleet_form *form, struct error *why)
+                      uint32_t index, const struct fleet_options *options, struct fleet_form *form,
+                      struct error *why)
 {
     struct error refused;
     const char *type = weights->all[index];
-    *form = (struct fleet_form){.candidate = candidate, .gpus = gpus, .routing = ROUTINGS};
+    uint32_t gpus = form->gpus;
+    form->candidate = candidate;
+    form->routing = ROUTINGS;
     uint32_t most = (options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS) / gpus;
     form->most_servers = most > 0 ? most : 1;
     snprintf(form->weights, sizeof form->weights, "%s", type);
@@ -94,8 +105,7 @@ static bool make_form(const struct candidate *candidate, const struct weights *w
         return false;
     }
     if ((strcmp(type, weights->own) != 0 && !fleet_weights_set(&form->scenario, type, &refused)) ||
-        !scenario_values_set(&form->scenario.values, "tensor_parallel", gpus / weights->passes,
-                             &refused)) {
+        !fleet_form_share(form, weights->passes, &refused)) {
         fleet_forms_refuse(form, &refused);
     } else {
         check_form(form, options->study.runs);
@@ -116,8 +126,10 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
     if (!scenario_point(&candidate->scenario, 0, &point, why)) {
         return false;
     }
-    *out = (struct weights){.own = dtype_name(point.setup.model.weights),
-                            .passes = model_passes(&point.setup.model)};
+    *out = (struct weights){
+        .own = dtype_name(point.setup.model.weights),
+        .passes = model_passes(&point.setup.model),
+        .most_ranks = candidate->traits.tiers ? 0 : advice_most_ranks(&candidate->scenario)};
     point_release(&point);
     typed = typed != NULL ? typed : out->own;
     while (text_item(&typed, &item, &length)) {
@@ -158,9 +170,12 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
     for (uint32_t i = 0; good && i < weights.count * SPLITS; i++) {
         uint32_t gpus = 1U << i % SPLITS;
         bool shared = gpus % weights.passes == 0; /* among ranks and stages */
-        if (shared && (options->most_gpus == 0 || gpus <= options->most_gpus)) {
+        bool fits = shared && (options->most_gpus == 0 || gpus <= options->most_gpus);
+        uint32_t kinds = fits ? gpus > 1 && gpus <= weights.most_ranks ? 2 : 1 : 0;
+        for (uint32_t kind = 0; good && kind < kinds; kind++) {
             struct fleet_form *form = &out->forms[out->count++];
-            good = make_form(candidate, &weights, i / SPLITS, gpus, options, form, why) &&
+            *form = (struct fleet_form){.gpus = gpus, .ranks = kind > 0 ? gpus : 0};
+            good = make_form(candidate, &weights, i / SPLITS, options, form, why) &&
                    (form->routing == ROUTINGS || form->most_servers == 1 || add_in_turn(out, why));
         }
     }
@@ -200,7 +215,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
                                                  .prices = options->prices,
                                                  .unshared = advice_is_unshared(scenario)};
     if (!candidates_create(scenario, &candidates, &out->candidates, &out->candidate_count, why) ||
-        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS * 2,
+        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS * 4,
                                    sizeof *out->forms, why)) == NULL) {
         return false;
     }
@@ -307,7 +322,7 @@ static const double as_good = 1.05;
 /* Times that few requests tell are off by this many such steps at times. */
 static const double few_off = 2;
 
-enum { COST, AMPLE, PLAIN, TAKES, ROUTER, SERVERS, COSTS };
+enum { COST, AMPLE, PLAIN, RANKS, TAKES, ROUTER, SERVERS, COSTS };
 
 /* What a form that holds the rate costs, most important part first: less is better. Times count by steps. */
 static void costs_of(const struct fleet_form *form, double costs[COSTS])
@@ -315,6 +330,7 @@ static void costs_of(const struct fleet_form *form, double costs[COSTS])
     costs[COST] = fleet_cost(form, form->servers);
     costs[AMPLE] = !form->ample;
     costs[PLAIN] = strcmp(form->candidate->system, PLAIN_SYSTEM) != 0;
+    costs[RANKS] = form->ranks > 0; /* whose error is unknown */
     costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
     costs[ROUTER] = form->servers > 1 && form->routing == ADVICE_ROUTER;
     costs[SERVERS] = form->servers;

@@ -2,9 +2,10 @@
  * costs.
  *
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host memory
- * for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each form as many
+ * for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Those of a mixture of experts
+ * with plain vLLM may be ranks that share experts instead. Of each form as many
  * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest form
- * wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest servers.
+ * wins; of equal ones plain vLLM, GPUs that split layers, then the one with the shorter times, then the one with the fewest servers.
  *
  * Where prompts begin alike and nobody stated a router, it is part of the form: several servers stand behind
  * one by prefixes (ADVICE_ROUTER), where each keeps other prompts and a session comes back to its own; or behind
@@ -52,6 +53,7 @@ struct fleet_form {
     struct scenario scenario;          /* one server, without rate and replicas */
     char weights[FLEET_WEIGHTS];       /* "bf16" */
     uint32_t gpus;                     /* of a server */
+    uint32_t ranks;                    /* that share experts, a GPU each; 0: none, or as stated */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     char refused[FLEET_REASON];        /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
