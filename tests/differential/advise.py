@@ -70,7 +70,7 @@ class Question:
         self.limits = {}
         for name, least, largest in (("ttft", 0.05, 20), ("tpot", 0.01, 0.2)):
             if dice.random() < 0.6:
-                share = dice.choice(["p99", "p99", "p90", "p50", "mean"])
+                share = dice.choice(["p99", "p95", "p90", "p50", "mean"])
                 bound = 10 ** dice.uniform(math.log10(least), math.log10(largest))
                 self.limits[name] = (share, round(bound, 4))
         self.model = dice.choice(MODELS)

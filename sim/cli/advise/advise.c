@@ -191,33 +191,23 @@ static bool add_target(const char *bound, const char *value, int option, struct 
 }
 
 /* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th percentile. */
-static const struct {
-    const char *name, *column;
-} percentiles[] = {{"p50", "_p50_ms"},
-                   {"p90", "_p90_ms"},
-                   {"p95", "_p95_ms"},
-                   {"p99", "_p99_ms"},
-                   {"mean", "_ms"}};
-
 static bool read_percentile(const char **text, const char *option, const char **column,
                             struct error *why)
 {
+    static const struct {
+        const char *name, *column;
+    } times[] = {{"p99", "_p99_ms"}, {"p95", "_p95_ms"}, {"p90", "_p90_ms"},
+                 {"p50", "_p50_ms"}, {"mean", "_ms"},    {NULL, NULL}};
     const char *colon = strchr(*text, ':');
-    *column = "_p99_ms";
-    if (colon == NULL) {
-        return true;
+    int found = colon != NULL ? name_index_of(*text, (size_t)(colon - *text), NAMES(times)) : 0;
+    if (found < 0) {
+        error_usage(why, option, 0, "unknown percentile in '%.80s'", *text);
+        return error_expect(why,
+                            "a time such as 2s, or with p50:, p90:, p95:, p99: or mean: before it");
     }
-    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
-        size_t length = strlen(percentiles[i].name);
-        if ((size_t)(colon - *text) == length && strncmp(*text, percentiles[i].name, length) == 0) {
-            *column = percentiles[i].column;
-            *text = colon + 1;
-            return true;
-        }
-    }
-    error_usage(why, option, 0, "unknown percentile in '%.80s'", *text);
-    return error_expect(why,
-                        "a time such as 2s, or with p50:, p90:, p95:, p99: or mean: before it");
+    *column = times[found].column;
+    *text = colon != NULL ? colon + 1 : *text;
+    return true;
 }
 
 static bool add_time(const struct arguments *arguments, int option, bool serves,

@@ -12,7 +12,6 @@
 #include "cli/frame/program.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
-#include "core/text.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
@@ -57,17 +56,25 @@ static const struct {
     {"routing", {"cache_threshold", "balance_abs_threshold", "balance_rel_threshold"}},
 };
 
-/* `typed` is "clients=8", or an axis: what files state for another value of that key gives way. */
+/* Is the key typed: "clients=8", "sweep.clients=[1, 2]", or one of the axes "replicas=[1, 2],clients"? */
+static bool is_typed(const char *text, const char *key)
+{
+    const char *first = strncmp(text, "sweep.", 6) == 0 ? text + 6 : text, *at = first;
+    while ((at = strstr(at, key)) != NULL &&
+           !((at == first || at[-1] == ',') && strchr("=,", at[strlen(key)]) != NULL)) {
+        at++;
+    }
+    return at != NULL;
+}
+
 static void give_way(const char *typed, struct scenario *scenario)
 {
     struct scenario_values *values = &scenario->values;
     bool balances = scenario_stated(values, "routing", ROUTE_ROUND_ROBIN) == ROUTE_PREFIX_LOAD;
-    size_t swept = strncmp(typed, "sweep.", 6) == 0 ? 6 : 0, length = strcspn(typed + swept, "=");
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++) {
         const char *key = replaced[i].said;
         bool routes = strcmp(key, "routing") != 0 || (scenario_states(scenario, key) && !balances);
-        bool said = strlen(key) == length && strncmp(typed + swept, key, length) == 0;
-        said = said && routes && !scenario_value(values, key)->empty;
+        bool said = routes && is_typed(typed, key) && !scenario_value(values, key)->empty;
         for (const char *const *yields = replaced[i].yields; said && *yields != NULL; yields++) {
             const struct scenario_value *value = scenario_value(values, *yields);
             if (value->stated && strcmp(value->file, "--set") != 0) {
@@ -83,16 +90,10 @@ void scenario_replace_keys(const struct arguments *arguments, struct scenario *s
     static const char *const options[] = {"--set", "--over", "--minimise", "--maximise", NULL};
     for (const char *const *option = options; *option != NULL; option++) {
         uint32_t count;
-        const char *const *texts =
-            arguments_all(arguments, arguments_number(arguments, *option), &count);
+        int number = arguments_number(arguments, *option);
+        const char *const *texts = arguments_all(arguments, number, &count);
         for (uint32_t i = 0; i < count; i++) {
-            const char *rest = texts[i], *item;
-            size_t length;
-            bool more = true;
-            while (more && text_item(&rest, &item, &length)) {
-                give_way(item, scenario);
-                more = option != options; /* an override's value may have commas */
-            }
+            give_way(texts[i], scenario);
         }
     }
 }
