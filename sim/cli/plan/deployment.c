@@ -225,10 +225,12 @@ static void put_prediction(const struct deployment *deployment, const struct res
                                           COLUMN(tpot_p99_ms), COLUMN(tpot_p50_ms)};
     enum { TIMES = sizeof times / sizeof *times };
     char number[SHOWN_TEXT];
-    range_single(servers / runs * result_number(result, COLUMN(decode_tokens_per_s)), number,
-                 sizeof number);
-    snprintf(text, LINE, "Predicted%s%s: %s tokens a second", of,
-             servers > 1 ? ", all servers together" : "", number);
+    snprintf(text, LINE, "Predicted%s%s:", of, servers > 1 ? ", all servers together" : "");
+    if (result_cell(result, COLUMN(decode_tokens_per_s))->set) { /* else nothing was timed */
+        range_single(servers / runs * result_number(result, COLUMN(decode_tokens_per_s)), number,
+                     sizeof number);
+        text_append(text, LINE, " %s tokens a second", number);
+    }
     for (size_t i = 0; i < TIMES; i++) {
         put_latency(result, times[i], text);
     }
