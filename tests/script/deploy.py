@@ -252,7 +252,10 @@ for folder in sys.argv[1:]:
     front = router[-1] if router else deployment
     check(
         [each["kind"] for each in router]
-        == (["ServiceAccount", "Role", "RoleBinding", "Deployment"] if name == "router" else []),
+        == {
+            "router": ["ServiceAccount", "Role", "RoleBinding", "Deployment"],
+            "balancer": ["Service", "Deployment"],
+        }.get(name, []),
         f"{name}: kubernetes.yaml starts a router if the answer stands behind one that it can start",
         router,
     )

@@ -29,14 +29,20 @@ requests=synthetic:prompt=500,output=50,requests=100
 "$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 --set replicas=2 \
     --set routing=prefix-load --set workload=synthetic:prompt=500,output=50,requests=100 --maximise 'max_sequences=[8, 16]' \
     --target 'tpot_ms<=1s' --deploy "$scratch/router" >"$scratch/said"
+"$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 --set replicas=2 \
+    --set routing=least-requests --set workload=synthetic:prompt=500,output=50,requests=100 \
+    --maximise 'max_sequences=[8, 16]' --target 'tpot_ms<=1s' --deploy "$scratch/balancer" >"$scratch/said"
 python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes" \
-    "$scratch/sessions" "$scratch/clients" "$scratch/router"
+    "$scratch/sessions" "$scratch/clients" "$scratch/router" "$scratch/balancer"
+"$program" simulate --from "$scratch/balancer/kubernetes.yaml" --set hardware=a40 --set rate=2 --set workload=$requests \
+    2>&1 >"$scratch/said" | grep -q 'routing=least-requests' || printf 'not '
+echo 'ok - the balancer of kubernetes.yaml is read back'
 grep -q '^# Not sent as predicted: a turn' "$scratch/sessions/benchmark.sh" &&
     grep -q -- '--max-concurrency 8' "$scratch/clients/benchmark.sh" &&
     ! grep -q -- --self-timed "$scratch/clients/benchmark.sh" && grep -q -- --self-timed "$scratch/sessions/benchmark.sh" &&
     echo 'ok - the benchmark waits as clients do, and says what it does not send'
 # What is printed beside the benchmark is what this program predicts of the very requests that it sends.
-for folder in fleet plan prefixes sessions clients router; do
+for folder in fleet plan prefixes sessions clients router balancer; do
     (cd "$scratch/$folder" && "$program" simulate benchmark.yaml --json) |
         python3 -c 'import json, re, sys
 run = json.load(sys.stdin)

@@ -72,7 +72,8 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PROMPTS), V(OUTPUT), V(SENT), V(CLIENT),  \
         V(LIST), V(LISTED), V(REQUESTS), V(HASH), V(SECONDS), V(TIMED), V(CONCURRENCY), V(UNSENT), \
         V(WARM), V(WARMING), V(FIRST), V(REPLAYED), V(SINCE), V(COMPARED), V(PREDICTED), V(HOST),  \
-        V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT), V(ROUTER_COMMAND), V(ROUTER_IMAGE)
+        V(ROUTER), V(UNROUTED), V(ADDRESS), V(FRONT), V(ROUTER_COMMAND), V(ROUTER_IMAGE),          \
+        V(BALANCER)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -311,16 +312,21 @@ static void put_batch(const struct point *point, const struct deployment *deploy
              "its mean.");
 }
 
-/* A Service takes servers in turn. Another router stands in front of them, if the engine's knows the policy. */
+/* A Service takes servers in turn. Another router stands in front of them, if the engine's or nginx knows the
+ * policy. */
 static void put_router(const struct workload *workload, char (*values)[LINE])
 {
     struct error unseen;
     const struct server_program *program = server_program_of(values[COMMAND], &unseen);
     const char *policy = routings[workload->routing].policy;
     bool other = workload->routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0';
-    bool starts = other && policy != NULL && program != NULL;
+    bool balances = other && workload->routing == ROUTE_LEAST_REQUESTS;
+    bool starts = balances || (other && policy != NULL && program != NULL);
     snprintf(values[ADDRESS], LINE, "one address");
-    if (starts) {
+    if (balances) {
+        snprintf(values[BALANCER], LINE, "least_conn");
+        text_append(values[ADDRESS], LINE, ", with nginx (%s)", values[BALANCER]);
+    } else if (starts) {
         snprintf(values[ROUTER_COMMAND], LINE, "%s --policy %s", program->router, policy);
         snprintf(values[ROUTER_IMAGE], LINE, "%s", program->router_image);
         text_append(values[ADDRESS], LINE, ", with their router (%s)", values[ROUTER_COMMAND]);

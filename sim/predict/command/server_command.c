@@ -617,10 +617,10 @@ static void refuse_several(struct server_text *said, bool several)
 }
 
 /* A router knows prefixes unless it has another policy. */
-static void assume_router(struct server_text *said)
+static void assume_router(struct server_text *said, enum routing routing)
 {
     struct stated_key *key = &said->keys.all[STATED_ROUTING];
-    snprintf(key->value, sizeof key->value, "%s", routing_names[ROUTE_PREFIX_LOAD]);
+    snprintf(key->value, sizeof key->value, "%s", routing_names[routing]);
     snprintf(key->said, sizeof key->said, "a router");
     key->line = said->line;
     key->implied = true;
@@ -673,7 +673,7 @@ static void read_start(struct server_text *said, const char *head, const char **
         gpu_users_server(said);
         const char *router = strstr(head, "router.launch_server ");
         if (router != NULL && router < name) { /* before the servers that it starts */
-            assume_router(said);
+            assume_router(said, ROUTE_PREFIX_LOAD);
         }
         server_command_read_words(said, rest);
     }
@@ -815,6 +815,10 @@ bool server_router_read(struct server_text *said, const char *line)
     const char *rest = NULL;
     char word[WORD], value[WORD], path[WORD + 8];
     const struct server_program *program = said->programs, *before = said->program;
+    if (strstr(line, "least_conn;") != NULL && !shell_is_comment(line)) { /* of nginx */
+        assume_router(said, ROUTE_LEAST_REQUESTS);
+        return true;
+    }
     for (; program->file != NULL && !shell_is_comment(line); program++) {
         if (server_program_after(program->starts, line, true) != NULL) {
             return false;
@@ -834,7 +838,7 @@ bool server_router_read(struct server_text *said, const char *line)
     if (rest == NULL) {
         return false;
     }
-    assume_router(said);
+    assume_router(said, ROUTE_PREFIX_LOAD);
     while (shell_word(&rest, word, sizeof word)) {
         bool typed = is_option(word);
         const char *given = typed ? split_option(word) : NULL;

@@ -98,12 +98,13 @@ enum routing advice_routing(const struct scenario *scenario)
     struct error unseen;
     enum routing routing = ROUTINGS;
     if (!scenario_serves(scenario) || scenario_states(scenario, "routing") ||
-        advice_is_unshared(scenario) || !resolve_plain(scenario, &point, &unseen)) {
+        !resolve_plain(scenario, &point, &unseen)) {
         return routing;
     }
-    if (point.requests->chunk_tokens > 0 && point.workload.timed && point_servers(&point) == 1 &&
-        mechanisms_keep_prefixes(point.setup.mechanisms)) {
-        routing = ADVICE_ROUTER;
+    if (point.workload.timed && point_servers(&point) == 1) {
+        bool knows = point.requests->chunk_tokens > 0 && !advice_is_unshared(scenario) &&
+                     mechanisms_keep_prefixes(point.setup.mechanisms);
+        routing = knows ? ADVICE_ROUTER : ROUTE_LEAST_REQUESTS;
     }
     point_release(&point);
     return routing;

@@ -140,7 +140,8 @@ bool advice_int4_variant(const struct scenario *scenario, char *variant, char *i
 uint32_t advice_most_ranks(const struct scenario *scenario);
 bool advice_set_ranks(struct scenario *scenario, uint32_t ranks, struct error *why);
 
-/* ADVICE_ROUTER; or ROUTINGS, if a router is stated, no prompt begins like another, or none is kept. */
+/* The router that is tried beside one that takes servers in turn: ADVICE_ROUTER; ROUTE_LEAST_REQUESTS, if no prompt
+ * begins like another, or none is kept; ROUTINGS: none, as one is stated. */
 enum routing advice_routing(const struct scenario *scenario);
 
 /* Lay so many servers over the scenario, behind this router; ROUTINGS: as the scenario says. */

@@ -152,14 +152,15 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
     return true;
 }
 
-/* The last form behind a router that knows no prompts. */
-static bool add_in_turn(struct fleet_size *out, struct error *why)
+/* The last form behind another router. The first is asked before the other: in turn, unless it knows prompts. */
+static bool add_twin(struct fleet_size *out, struct error *why)
 {
-    const struct fleet_form *form = &out->forms[out->count - 1];
-    struct fleet_form *in_turn = &out->forms[out->count++];
-    *in_turn = *form;
-    in_turn->routing = ROUTE_ROUND_ROBIN;
-    return scenario_copy(&form->scenario, &in_turn->scenario, why);
+    struct fleet_form *form = &out->forms[out->count - 1], *twin = &out->forms[out->count++];
+    *twin = *form;
+    twin->twin = true;
+    bool knows = form->routing == ADVICE_ROUTER;
+    *(knows ? &twin->routing : &form->routing) = ROUTE_ROUND_ROBIN;
+    return scenario_copy(&form->scenario, &twin->scenario, why);
 }
 
 static bool add_forms(const struct candidate *candidate, const struct fleet_options *options,
@@ -176,7 +177,7 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
             struct fleet_form *form = &out->forms[out->count++];
             *form = (struct fleet_form){.gpus = gpus, .ranks = kind > 0 ? gpus : 0};
             good = make_form(candidate, &weights, i / SPLITS, options, form, why) &&
-                   (form->routing == ROUTINGS || form->most_servers == 1 || add_in_turn(out, why));
+                   (form->routing == ROUTINGS || form->most_servers == 1 || add_twin(out, why));
         }
     }
     return good;
@@ -229,7 +230,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
 
 const struct fleet_form *fleet_single(const struct fleet_form *form)
 {
-    return form - (form->routing == ROUTE_ROUND_ROBIN);
+    return form - form->twin;
 }
 
 /* ---- what was found ---- */
@@ -322,7 +323,7 @@ static const double as_good = 1.05;
 /* Times that few requests tell are off by this many such steps at times. */
 static const double few_off = 2;
 
-enum { COST, AMPLE, PLAIN, RANKS, TAKES, ROUTER, SERVERS, COSTS };
+enum { COST, AMPLE, PLAIN, RANKS, IN_TURN, TAKES, ROUTER, SERVERS, COSTS };
 
 /* What a form that holds the rate costs, most important part first: less is better. Times count by steps. */
 static void costs_of(const struct fleet_form *form, double costs[COSTS])
@@ -331,6 +332,7 @@ static void costs_of(const struct fleet_form *form, double costs[COSTS])
     costs[AMPLE] = !form->ample;
     costs[PLAIN] = strcmp(form->candidate->system, PLAIN_SYSTEM) != 0;
     costs[RANKS] = form->ranks > 0; /* whose error is unknown */
+    costs[IN_TURN] = form->servers > 1 && form->routing == ROUTE_LEAST_REQUESTS;
     costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
     costs[ROUTER] = form->servers > 1 && form->routing == ADVICE_ROUTER;
     costs[SERVERS] = form->servers;

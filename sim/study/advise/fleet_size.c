@@ -18,9 +18,9 @@ static const double further = 2, too_dear = 4;
 /* Few requests are wrong by this share of a limit at times. */
 static const double nearly = 0.15;
 
-/* Servers in turn answer at most this many times what one answers of requests that come at once: each meets all
- * prompts, as that one does. (Assumed: that run also begins and ends.) */
-static const double in_turn_most = 1.25;
+/* Behind a router that knows no prompts servers answer at most this many times what one answers of requests that
+ * come at once: each meets all prompts, as that one does. (Assumed: that run also begins and ends.) */
+static const double each_most = 1.25;
 
 /* Requests at this share of what a server answers at most hardly meet each other. */
 static const double hardly = 0.001;
@@ -387,9 +387,20 @@ static void reopen(struct fleet_size *fleet)
 static bool may_hold(const struct fleet_size *fleet, const struct fleet_form *form,
                      uint32_t servers)
 {
-    bool in_turn = fleet_single(form) != form;
+    bool knows = form->routing == ADVICE_ROUTER || form->routing == ROUTINGS;
     return form->refused[0] == '\0' && form->alone != ALONE_MISSES && servers > form->within &&
-           (!in_turn || (servers > 1 && servers >= servers_at(fleet, form, in_turn_most)));
+           (servers > 1 || !form->twin) && (knows || servers >= servers_at(fleet, form, each_most));
+}
+
+/* How many servers of the form are tried where its machine has an answer: as many as cost no more, or less if the
+ * form would not be better. */
+static uint32_t servers_to_compare(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    double found = fleet_found_on(fleet, form);
+    uint32_t within = isinf(found) ? 0 : servers_for(form, found);
+    const struct fleet_form *leader = &fleet->forms[fleet_best_on(fleet, form->candidate->machine)];
+    bool spares = form->routing == ROUTE_LEAST_REQUESTS && leader->ample;
+    return within - (spares && fleet_cost(form, within) == found);
 }
 
 /* The other forms on machines that have an answer, with as many servers as cost no more. If they miss a limit,
@@ -398,10 +409,10 @@ static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
+    fleet_size_choose(fleet);
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
-        double found = fleet_found_on(fleet, form);
-        uint32_t within = isinf(found) ? 0 : servers_for(form, found);
+        uint32_t within = servers_to_compare(fleet, form);
         bool open = form->servers == 0 && may_hold(fleet, form, within);
         good = !open || begin(fleet, form, within, why);
     }

@@ -7,9 +7,10 @@
  * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest form
  * wins; of equal ones plain vLLM, GPUs that split layers, then the one with the shorter times, then the one with the fewest servers.
  *
- * Where prompts begin alike and nobody stated a router, it is part of the form: several servers stand behind
- * one by prefixes (ADVICE_ROUTER), where each keeps other prompts and a session comes back to its own; or behind
- * one that takes servers in turn, the next form of the list.
+ * Where nobody stated a router, it is part of the form: several servers stand behind one that takes them in turn,
+ * or behind another. Where prompts begin alike, that is one by prefixes (ADVICE_ROUTER), behind which each keeps
+ * other prompts and a session comes back to its own; else one by loads, which has to spare servers or to meet a
+ * limit by a tenth, as not every router is one.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. First of few
@@ -58,6 +59,7 @@ struct fleet_form {
     char refused[FLEET_REASON];        /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
     enum routing routing;              /* of several servers; ROUTINGS: as the scenario says */
+    bool twin; /* the same servers as the form before it, behind another router */
     /* what a cheap run told */
     double most; /* requests a second, when all come at once; 0: it cannot run */
     /* answers */
