@@ -83,6 +83,7 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
         [ADVICE_DRAFTS] = "drafts",
         [ADVICE_FP8_WEIGHTS] = "fp8 weights",
         [ADVICE_USABLE] = "more of HBM",
+        [ADVICE_MORE_RANKS] = "more ranks",
         [ADVICE_MORE_SERVERS] = "more servers",
         [ADVICE_INT4_WEIGHTS] = "int4 weights",
     };

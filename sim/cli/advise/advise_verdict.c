@@ -472,7 +472,8 @@ static void say_gain(const struct advice *advice, const struct advice_trial *tri
         advise_say(text, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
                    number_shown(UNIT_ROUGH, ratio.high).text);
     }
-    bool unknown = trial->change == ADVICE_DRAFTS && isnan(ratio.low);
+    bool unknown =
+        (trial->change == ADVICE_DRAFTS || trial->change == ADVICE_MORE_RANKS) && isnan(ratio.low);
     advise_say(text, unknown ? " times, with an unknown error" : " times");
     if (gpus > 1) {
         advise_say(text, ", %s times a GPU", number_shown(UNIT_ROUGH, ratio.times / gpus).text);

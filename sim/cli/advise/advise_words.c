@@ -123,6 +123,10 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
     case ADVICE_MORE_GPUS:
         snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
         break;
+    case ADVICE_MORE_RANKS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more, %u ranks", gpus, text_plural(gpus),
+                 trial->form.ranks);
+        break;
     case ADVICE_MORE_SERVERS:
         snprintf(text, ADVISE_WORDS, "%u GPU%s more, %u servers", gpus, text_plural(gpus),
                  trial->form.servers);

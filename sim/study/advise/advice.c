@@ -112,8 +112,8 @@ enum routing advice_routing(const struct scenario *scenario)
 
 uint32_t advice_most_ranks(const struct scenario *scenario)
 {
-    static const char *const shares[] = {"tensor_parallel", "data_parallel", "expert_parallel",
-                                         "pipeline_parallel", "decode_context_parallel"};
+    static const char *const shares[] = {"data_parallel", "expert_parallel", "pipeline_parallel",
+                                         "decode_context_parallel"};
     struct point point;
     struct error unseen;
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
@@ -406,14 +406,15 @@ struct before {
     uint64_t context; /* 0: of requests, or of several contexts */
     uint32_t gpus;    /* that there are */
     struct advice_form form;
-    bool fits;                           /* plain vLLM */
-    uint32_t tensor_parallel, most_gpus; /* of a server */
-    double usable;                       /* share of the GPU's memory */
+    bool fits;                                       /* plain vLLM */
+    uint32_t tensor_parallel, most_gpus, most_ranks; /* of a server */
+    double usable;                                   /* share of the GPU's memory */
     char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
     char int4[NAMED_SIZE]; /* the model's checkpoint in 4 bits; "": none is known */
 };
 
-static bool read_before(const struct advice *advice, struct before *out, struct error *why)
+static bool read_before(const struct scenario *scenario, const struct advice *advice,
+                        struct before *out, struct error *why)
 {
     struct point point;
     const struct candidate *plain = advice_plain(advice)->candidate;
@@ -434,7 +435,8 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .fits = advice_result(advice_plain(advice)) != NULL,
                            .tensor_parallel = setup->model.tensor_parallel,
                            .usable = has_room ? 1 : setup->hbm_usable,
-                           .most_gpus = has_room ? one_machine : MOST_MACHINES * one_machine};
+                           .most_gpus = has_room ? one_machine : MOST_MACHINES * one_machine,
+                           .most_ranks = advice_most_ranks(scenario)};
     if (setup->drafts.count > 0 ||
         !draft_lengths_usual(setup->model.name, out->drafts, sizeof out->drafts)) {
         out->drafts[0] = '\0';
@@ -471,6 +473,11 @@ static bool choose_value(enum advice_change change, const struct before *before,
         form->servers = servers;
         snprintf(value, NAMED_SIZE, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
         return gpus <= before->most_gpus && before->tensor_parallel * gpus % before->form.gpus == 0;
+    case ADVICE_MORE_RANKS:
+        *key = NULL;
+        form->gpus = form->ranks = (uint32_t)gpus;
+        form->servers = servers;
+        return gpus <= before->most_ranks && before->form.ranks == 0;
     case ADVICE_MORE_SERVERS:
         *key = NULL;
         form->servers = (uint32_t)(servers * gpus / before->form.gpus);
@@ -512,20 +519,36 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
            off * advice_rate(advice, plain, &advice->form);
 }
 
-/* As many GPUs more as more servers: the last trial takes the place of that of larger servers, or is left out. */
+static bool adds_gpus(enum advice_change change)
+{
+    return change == ADVICE_MORE_GPUS || change == ADVICE_MORE_RANKS ||
+           change == ADVICE_MORE_SERVERS;
+}
+
+/* Does a trial make more than another, which it may replace? By more than the other's error, if only it has ranks. */
+static bool makes_more(const struct advice *advice, const struct advice_trial *trial,
+                       const struct advice_trial *other)
+{
+    const struct search *search = advice_trial_search(trial), *before = advice_trial_search(other);
+    bool ranks = trial->form.ranks > other->form.ranks && advice_result(before) != NULL;
+    double least = ranks ? most_of(advice_result(before)) : 1 + TIE_PERCENT / 100.0;
+    double rate = advice_rate(advice, before, &other->form);
+    return isnan(rate) || advice_rate(advice, search, &trial->form) > rate * least;
+}
+
+/* As many GPUs more in another way: the last trial takes the place of the one before, or is left out. */
 static void drop_worse(struct advice *advice)
 {
-    struct advice_trial *servers = &advice->trials[advice->trial_count - 1], *larger = servers - 1;
-    struct advice_trial worse = *servers;
-    double rate = advice_rate(advice, advice_trial_search(servers), &servers->form);
-    double before = advice_rate(advice, advice_trial_search(larger), &larger->form);
-    if (larger->change == ADVICE_MORE_GPUS) {
-        if (rate > before * (1 + TIE_PERCENT / 100.0) || isnan(before)) {
-            worse = *larger;
-            *larger = *servers;
+    struct advice_trial *last = &advice->trials[advice->trial_count - 1], *first = last - 1;
+    struct advice_trial worse = *last;
+    bool fewer_ranks = last->form.ranks < first->form.ranks;
+    if (adds_gpus(first->change)) {
+        if (fewer_ranks ? !makes_more(advice, first, last) : makes_more(advice, last, first)) {
+            worse = *first;
+            *first = *last;
         }
         trial_release(&worse);
-        *servers = (struct advice_trial){.change = ADVICE_NO_CHANGE};
+        *last = (struct advice_trial){.change = ADVICE_NO_CHANGE};
         advice->trial_count--;
     }
 }
@@ -537,8 +560,7 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
 {
     struct advice_trial *trial = &out->trials[out->trial_count];
     uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
-    uint32_t more_gpus = change == ADVICE_MORE_GPUS || change == ADVICE_MORE_SERVERS ? 2 : 1;
-    struct advice_asked asked = {.guess = more_gpus * found_rate(out)};
+    struct advice_asked asked = {.guess = (adds_gpus(change) ? 2 : 1) * found_rate(out)};
     struct advice_form form;
     char value[NAMED_SIZE];
     bool tried = false, more = true;
@@ -564,7 +586,7 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
         tried = false;
     }
     out->trial_count += tried;
-    if (tried && change == ADVICE_MORE_SERVERS) {
+    if (tried && adds_gpus(change)) {
         drop_worse(out);
     }
     return stop_flag_check(options->study.runs->stop, why);
@@ -577,17 +599,16 @@ static bool try_changes(const struct scenario *scenario, const struct advice_opt
                         struct advice *out, struct error *why)
 {
     struct before before;
-    bool good = read_before(out, &before, why);
+    bool good = read_before(scenario, out, &before, why);
     for (int i = ADVICE_FP8_KV; good && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = before.fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
         bool rescues = change == ADVICE_FP8_WEIGHTS || change == ADVICE_INT4_WEIGHTS ||
                        change == ADVICE_USABLE;
-        bool adds = change == ADVICE_MORE_GPUS || change == ADVICE_MORE_SERVERS;
         bool idle = (rescues && before.fits) || (change == ADVICE_DRAFTS && !before.fits) ||
                     (change == ADVICE_MORE_SERVERS &&
                      (!before.fits || scenario_states(scenario, "replicas"))) ||
-                    (adds && enough);
+                    (adds_gpus(change) && enough);
         good = idle || try_change(scenario, options, &before, change, out, why);
     }
     return good;

@@ -34,7 +34,8 @@ enum advice_change {
     ADVICE_NO_CHANGE, /* another form */
     ADVICE_FP8_KV,
     ADVICE_MORE_GPUS,
-    ADVICE_MORE_SERVERS, /* of as many GPUs as ADVICE_MORE_GPUS; the better of the two stays */
+    ADVICE_MORE_RANKS, /* as many GPUs as ADVICE_MORE_GPUS, that share experts; or as more servers: */
+    ADVICE_MORE_SERVERS, /* the best of the three stays */
     ADVICE_SHORTER,
     ADVICE_DRAFTS,      /* only if they win by more than published rates were off */
     ADVICE_FP8_WEIGHTS, /* only if nothing fits, as what follows */
