@@ -374,15 +374,17 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     window->grows = growth.grows;
     struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
     window->grows = load.grows;
-    bool answered = question != NULL ? stream_question_answered(question, &load, &times)
-                                     : window->known && wide <= 1;
+    bool known = window->known && wide <= 1;
+    bool answered = question != NULL && stream_question_answered(question, &load, &times);
     window->close = question != NULL && !answered;
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
     out->lasting_ns = fmax(ANSWERS * out->taken_ns, whole ? SESSIONS * session_ns : 0);
     out->lasting_ns = growth.open ? fmax(out->lasting_ns, 2 * out->lasts_ns) : out->lasting_ns;
     out->most = most_requests(point, (double)totals->steps / fmax((double)out->come, 1));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
-    set_enough(point, question, stage, &load, answered, window, out);
+    /* What known figures leave open is decided by runs of `simulate`, which are no longer. */
+    bool told = answered || (known && (question == NULL || !load.few));
+    set_enough(point, question, stage, &load, told, window, out);
     window->grows = load.grows || (out->enough && growth.open);
     stream_times_release(&times);
     return true;

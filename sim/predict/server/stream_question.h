@@ -50,7 +50,7 @@ struct estimate stream_times_rate(const struct stream_times *times,
  * a fraction of its limit is so with any luck. A bound is answered once the figure's interval (stationary.h),
  * and half of it again, is on one side: several looks at one run are wrong more often than one. Few requests
  * tell by three times the interval: their batches are so short that they depend on each other. So a load far
- * off the limits takes few requests, and only one that is near them a long run. */
+ * off the limits takes few requests, and one that is near them as many as make all figures known. */
 
 enum { STREAM_BOUNDS = 16 };
 

@@ -159,12 +159,42 @@ static void a_machine_without_a_price_is_not_compared_by_cost(void **state)
     planning_release(&planning);
 }
 
+/* A figure near its limit leaves a load open, however long it is watched: `simulate`, which decides, ends once
+ * the figures are known, and so does the search before it. */
+static void an_open_load_is_watched_until_its_figures_are_known(void **state)
+{
+    struct scenario scenario;
+    struct planning planning;
+    struct run_context runs;
+    struct error why = {0};
+    const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "system=vllm",
+                                     "workload=synthetic:prompt=500,output=20,prompt_spread=60%"};
+    struct planning_options options = {
+        .axis = "rate", .maximise = true, .study.jobs = JOBS, .study.runs = &runs};
+    (void)state;
+    begin(&runs);
+    assert_true(
+        scenario_load(NULL, 0, overrides, sizeof overrides / sizeof *overrides, &scenario, &why) &&
+        targets_parse("tpot_p99_ms<=3", &options.targets, &why) &&
+        targets_add_service(true, &options.targets, &why) &&
+        planning_run(&scenario, &options, &planning, &why));
+    const struct search *search = &planning.searches[planning.winner];
+    for (uint32_t i = 0; i < search->grid.count; i++) {
+        assert_true(!grid_tried(&search->grid, i) ||
+                    result_number(&search->results[i], COLUMN(requests)) < STREAM_USUAL);
+    }
+    planning_release(&planning);
+    scenario_release(&scenario);
+    run_context_release(&runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_candidates_get_the_answers_that_each_gets_alone),
         cmocka_unit_test(a_plan_after_another_answers_the_same),
         cmocka_unit_test(a_machine_without_a_price_is_not_compared_by_cost),
+        cmocka_unit_test(an_open_load_is_watched_until_its_figures_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
