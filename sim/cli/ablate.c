@@ -217,10 +217,8 @@ static bool ablate_report_print_changes(const struct ablation *ablation, FILE *o
                                                   {.title = "what changes", .wrap = true}};
     struct frame *frame = frame_create(columns, 2, why);
     for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        const struct difference_mechanism *mechanism = &ablation->difference.mechanisms[i];
-        frame_row(frame);
-        frame_text(frame, 0, mechanism->name);
-        frame_text(frame, 1, mechanism->changes);
+        const struct difference_mechanism *of = &ablation->difference.mechanisms[i];
+        frame_add(frame, (const char *[]){of->name, of->changes}, 2);
     }
     fputc('\n', out);
     bool good = frame_print(frame, NULL, out, why);

@@ -122,10 +122,10 @@ static void offer_operand(struct offer offer, const struct command *command, uin
     for (size_t i = 0; at == 0 && command_kind(command, i) != NULL; i++) {
         offer_name(offer, command_kind(command, i), "");
     }
-    if (at == 0 && command->kinds != NULL) {
+    if (at == 0 && command->kinds.first != NULL) {
         return;
     }
-    for (at -= command->kinds != NULL; at > 0 && spelling != NULL; at--) {
+    for (at -= command->kinds.first != NULL; at > 0 && spelling != NULL; at--) {
         spelling = strchr(spelling, ' ');
         spelling += spelling != NULL;
     }
@@ -230,8 +230,7 @@ static const struct command_option options[] = {{.name = NULL}};
 const struct command command_completion = {
     .name = "completion",
     .operands = "[-- WORD...]",
-    .kinds = kinds,
-    .kind_size = sizeof *kinds,
+    .kinds = {kinds, sizeof *kinds},
     .summary = "print a shell's completion of commands, keys and names, or the words that fit",
     .example = "source <(spillway completion bash)\n"
                "spillway completion words -- simulate --set model=qwen",

@@ -99,7 +99,7 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
     const char *order = arguments_text(arguments, ORDER), *group = arguments_text(arguments, BY);
     report->trace = trace_from_arguments(arguments, why);
     if (report->trace == NULL ||
-        !layer_choice_apply(arguments, LAYERS, report->trace, &report->layers, why)) {
+        !layer_choice_apply(arguments, report->trace, &report->layers, why)) {
         return false;
     }
     report->blocks = trace_header(report->trace)->units;
@@ -110,7 +110,7 @@ static bool open_trace(const struct arguments *arguments, struct curve_report *r
     if (group != NULL) {
         report->group = strcmp(group, groups[0]) == 0 ? MISS_LAYER : MISS_HEAD;
     }
-    return selection_from_arguments(arguments, SELECTION, &report->selection, why) &&
+    return selection_from_arguments(arguments, &report->selection, why) &&
            trace_hash(report->trace, &report->hash, why);
 }
 

@@ -11,8 +11,6 @@
 
 #include "core/error.h"
 
-#include <stdint.h>
-
 /* What names of one kind stand for: DATA/FOLDER/NAME.SUFFIX. */
 struct named_kind {
     const char *what; /* "model", for messages */

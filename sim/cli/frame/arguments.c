@@ -177,14 +177,13 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
 
 const char *command_kind(const struct command *command, size_t index)
 {
-    const char *row = command->kinds;
-    return row != NULL ? *(const char *const *)(row + index * command->kind_size) : NULL;
+    return command->kinds.first != NULL ? name_at(command->kinds, index) : NULL;
 }
 
 void arguments_operand_counts(const struct command *command, uint32_t *least, uint32_t *most)
 {
     bool optional = false;
-    *least = *most = command->kinds != NULL;
+    *least = *most = command->kinds.first != NULL;
     for (const char *word = command->operands; *word != '\0'; word += *word == ' ') {
         optional = optional || *word == '[';
         *least += !optional;
@@ -199,16 +198,9 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     const struct command *command = arguments->command;
     uint32_t count, least, most;
     const char *const *operands = arguments_operands(arguments, &count);
-    const char *kinds[COMMAND_MOST_KINDS + 1] = {NULL}; /* ends with NULL */
-    bool known = count == 0 || command->kinds == NULL;
-    for (size_t i = 0; !known && command_kind(command, i) != NULL; i++) {
-        assert(i < COMMAND_MOST_KINDS);
-        kinds[i] = command_kind(command, i);
-        known = strcmp(operands[0], kinds[i]) == 0;
-    }
-    if (!known) {
+    if (count > 0 && command->kinds.first != NULL && name_index(operands[0], command->kinds) < 0) {
         error_usage(why, NULL, 0, "'%s' does not know '%s'", command->name, operands[0]);
-        return name_expect(operands[0], NAMES(kinds), why);
+        return name_expect(operands[0], command->kinds, why);
     }
     arguments_operand_counts(command, &least, &most);
     if (count >= least && count <= most) {

@@ -1,11 +1,10 @@
-/* A command's row: how it is called and what it does. Parsing, --help, man page and completion walk the rows.
- * */
+/* A command's row: how it is called and what it does. Parsing, --help and completion walk the rows. */
 #pragma once
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/error.h"
+#include "core/name.h"
 
 struct command_option {
     const char *name;          /* "--db" */
@@ -30,13 +29,10 @@ struct command {
     const char
         *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any; words,
                              of which the last may be left out or repeated */
-    /* Rows that begin with a valid name of the first operand, and their size; the last name is NULL.
-     * NULL: anything is valid. */
-    const void *kinds;
-    size_t kind_size;
-    const char *summary;                  /* one sentence, without its full stop */
-    const char *example;                  /* one that works; several have a line each */
-    const struct command_hint *hints;     /* ends with name NULL; NULL: none */
+    struct names kinds;               /* valid first operands; `first` NULL: anything is valid */
+    const char *summary;              /* one sentence, without its full stop */
+    const char *example;              /* one that works; several have a line each */
+    const struct command_hint *hints; /* ends with name NULL; NULL: none */
     const struct command_option *options; /* ends with name NULL; the command's enum counts them */
     void (*more)(FILE *out);              /* prints the rest of the help; NULL: nothing */
     bool (*run)(const struct arguments *arguments, struct error *why);
@@ -46,7 +42,6 @@ struct command {
 const char *command_kind(const struct command *command, size_t index);
 
 #define COMMAND_MOST_OPTIONS 24
-#define COMMAND_MOST_KINDS 16
 
 /* The option that every command has in addition to its own. */
 extern const struct command_option command_help;

@@ -467,8 +467,7 @@ static bool list_run(const struct arguments *arguments, struct error *why)
 const struct command command_list = {
     .name = "list",
     .operands = "[NAME]",
-    .kinds = lists,
-    .kind_size = sizeof *lists,
+    .kinds = {lists, sizeof *lists},
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
     .example = "spillway list hardware h100-sxm\n"
                "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",

@@ -20,10 +20,9 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
     return trace_named(arguments_operands(arguments, &count)[0], why);
 }
 
-bool selection_from_arguments(const struct arguments *arguments, int option, double *share,
-                              struct error *why)
+bool selection_from_arguments(const struct arguments *arguments, double *share, struct error *why)
 {
-    const char *text = arguments_text(arguments, option);
+    const char *text = arguments_shared(arguments, "--selection");
     *share = 0.1;
     if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", share, why)) {
         return false;
@@ -38,11 +37,12 @@ bool selection_from_arguments(const struct arguments *arguments, int option, dou
 const char layer_choice_summary[] =
     "layers of the model, as in 5,11,17, or all (default: those without sliding windows)";
 
-bool layer_choice_apply(const struct arguments *arguments, int option, struct trace *trace,
+bool layer_choice_apply(const struct arguments *arguments, struct trace *trace,
                         struct layer_choice *out, struct error *why)
 {
     uint32_t count, all = trace_header(trace)->layers;
-    const char *const *texts = arguments_all(arguments, option, &count);
+    const char *const *texts =
+        arguments_all(arguments, arguments_number(arguments, "--layers"), &count);
     bool listed = count > 0;
     *out = (struct layer_choice){.layers = all};
     if (listed && strcmp(texts[0], "all") == 0) {

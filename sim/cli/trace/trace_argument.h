@@ -10,8 +10,7 @@ struct trace *trace_named(const char *name, struct error *why);
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why);
 
 /* The option --selection: the share of the context in each demand; usually a tenth. */
-bool selection_from_arguments(const struct arguments *arguments, int option, double *share,
-                              struct error *why);
+bool selection_from_arguments(const struct arguments *arguments, double *share, struct error *why);
 
 /* The option --layers of commands that read a recording: which of its layers count. */
 
@@ -25,7 +24,7 @@ struct layer_choice {
 
 /* Show only the layers that the option lists, by the model's numbers; "all" shows all. Without it, show those that
  * offload: all but those with sliding windows (trace/demand.h). If every layer slides, none is left out. */
-bool layer_choice_apply(const struct arguments *arguments, int option, struct trace *trace,
+bool layer_choice_apply(const struct arguments *arguments, struct trace *trace,
                         struct layer_choice *out, struct error *why);
 
 /* Write ", 3 of 18 layers, without 15 with sliding windows"; "" if all layers count. */

@@ -171,7 +171,7 @@ static bool recording_open(const struct arguments *arguments, const char *name,
 {
     out->chosen = arguments_given(arguments, LAYERS);
     return (out->recording = trace_named(name, why)) != NULL &&
-           layer_choice_apply(arguments, LAYERS, out->recording, &out->choice, why);
+           layer_choice_apply(arguments, out->recording, &out->choice, why);
 }
 
 static bool report_recording(const struct arguments *arguments, struct beside_twin *report,
@@ -211,7 +211,7 @@ static bool trace_fit_run(const struct arguments *arguments, struct error *why)
     struct trace_profile profile = {0};
     struct fitted fitted = {.profile = &profile};
     struct beside_twin own = {.fitted = &fitted};
-    bool ok = selection_from_arguments(arguments, SELECTION, &fitted.share, why) &&
+    bool ok = selection_from_arguments(arguments, &fitted.share, why) &&
               recording_open(arguments, arguments_operands(arguments, &count)[0], &own, why);
     fitted.recording = own.recording;
     ok = ok && trace_fit(own.recording, fitted.share, 0, &profile, why);

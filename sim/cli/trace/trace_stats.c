@@ -118,8 +118,8 @@ static bool stats_command_run(const struct arguments *arguments, struct error *w
     struct layer_choice choice;
     measured.stats = (struct trace_stats){0};
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL && layer_choice_apply(arguments, LAYERS, trace, &choice, why) &&
-              selection_from_arguments(arguments, SELECTION, &measured.selection.share, why);
+    bool ok = trace != NULL && layer_choice_apply(arguments, trace, &choice, why) &&
+              selection_from_arguments(arguments, &measured.selection.share, why);
     if (ok) {
         const struct trace_header *header = trace_header(trace);
         measured.selection.sinks = header->sinks;

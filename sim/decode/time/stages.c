@@ -222,11 +222,11 @@ static bool stream_attend_heads(struct pipe *pipe, uint32_t layer, struct error 
 /* ---- the stages of a layer ---- */
 
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
-                            engine_task_id after, engine_task_id *out, struct error *why)
+                            engine_task_id after, struct error *why)
 {
     size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
     return work_put_kernel(pipe, PART_COMPUTE, pipe->kernels[stage][at],
-                           cost_stage_kernels(pipe->mechanisms, stage), after, out, why);
+                           cost_stage_kernels(pipe->mechanisms, stage), after, NULL, why);
 }
 
 static bool emit_weights(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -236,7 +236,7 @@ static bool emit_weights(struct pipe *pipe, uint32_t layer, struct error *why)
 
 static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
+    return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), why);
 }
 
 static bool stages_put_merge(struct pipe *pipe, uint32_t layer, size_t tokens, double ctas,
@@ -393,7 +393,7 @@ static bool emit_post(struct pipe *pipe, uint32_t layer, struct error *why)
     bool by_cpu = pipe->mechanisms->weights_at == WEIGHTS_AT_CPU;
     engine_task_id products;
     return (!by_cpu || hybrid_multiply(pipe, layer, &products, why)) &&
-           put_model_stage(pipe, MODEL_POST, layer, after, NULL, why) &&
+           put_model_stage(pipe, MODEL_POST, layer, after, why) &&
            (!by_cpu || hybrid_add_products(pipe, products, why));
 }
 

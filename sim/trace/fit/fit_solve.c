@@ -420,7 +420,7 @@ bool fit_samples_load(const struct trace *trace, uint32_t layer, uint32_t steps,
             uint32_t number = i / frame.steps, s = i % frame.steps;
             ok = frame.first_step + s >= steps ||
                  load_row(header, &frame, number, s, &buffer, &samples[number], why) ||
-                 frame_blame(&frame, trace_path(trace), 0, 0, why);
+                 frame_blame(&frame, trace_path(trace), 0, why);
         }
     }
     trace_frame_release(&frame);

@@ -370,7 +370,7 @@ bool trace_rows_reserve(struct trace_rows *rows, size_t units, struct error *why
            array_reserve(&rows->mass, &rows->mass_capacity, units, sizeof *rows->mass, why);
 }
 
-bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
+bool frame_blame(const struct trace_frame *frame, const char *file, uint64_t offset,
                  struct error *why)
 {
     char place[32] = "";
@@ -378,7 +378,7 @@ bool frame_blame(const struct trace_frame *frame, const char *file, int line, ui
         snprintf(place, sizeof place, ", byte %" PRIu64, offset);
     }
     struct error bare = *why;
-    error_set(why, file, line, "tile %u, layer %u, sequence %u%s: %s", frame->tile, frame->layer,
+    error_set(why, file, 0, "tile %u, layer %u, sequence %u%s: %s", frame->tile, frame->layer,
               frame->sequence, place, bare.found);
     return bare.expected[0] == '\0' ? false : error_expect(why, "%s", bare.expected);
 }

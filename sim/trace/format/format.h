@@ -44,12 +44,11 @@ extern const struct header_field header_fields[HEADER_FIELDS];
 void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELDS]);
 
 /* Check `fields` against their ranges and each other, then unpack them; `source` is not changed. */
-bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int line,
+bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file,
                    struct trace_header *header, struct error *why);
 
 /* The source must be a JSON object. */
-bool header_check_source(const char *source, size_t size, const char *file, int line,
-                         struct error *why);
+bool header_check_source(const char *source, size_t size, const char *file, struct error *why);
 
 /* The number of frames of a trace; UINT64_MAX if it does not fit. */
 uint64_t trace_frames(const struct trace_header *header);
@@ -80,7 +79,7 @@ void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t 
                     uint64_t *most);
 
 /* Add to `why` which frame it is about. A byte offset of 0 is left out. Returns false. */
-bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
+bool frame_blame(const struct trace_frame *frame, const char *file, uint64_t offset,
                  struct error *why);
 
 /* The calls by which trace_read() and its variants use a generated trace. Internal to this folder. */

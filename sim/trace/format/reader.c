@@ -95,7 +95,7 @@ static bool read_stored(const struct trace *trace, uint64_t number, struct trace
     }
     if (end < offset || end - offset < FRAME_HEADER || end - offset > FRAME_HEADER + PAYLOAD_MOST) {
         error_set(why, NULL, 0, "the index gives it %" PRIu64 " bytes", end - offset);
-        return frame_blame(frame, trace->path, 0, offset, why);
+        return frame_blame(frame, trace->path, offset, why);
     }
     if (!array_reserve(&frame->stored, &frame->stored_capacity, (size_t)(end - offset), 1, why) ||
         !trace_read_at(trace, frame->stored, (size_t)(end - offset), offset, why)) {
@@ -103,7 +103,7 @@ static bool read_stored(const struct trace *trace, uint64_t number, struct trace
     }
     return (frame_unstore(header, frame, (size_t)(end - offset), why) &&
             trace_frame_check(header, frame, why)) ||
-           frame_blame(frame, trace->path, 0, offset, why);
+           frame_blame(frame, trace->path, offset, why);
 }
 
 bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
@@ -222,8 +222,8 @@ static bool read_header(struct trace *trace, struct error *why)
     uint32_t fields[HEADER_FIELDS];
     memcpy(fields, trace->header_text + HEADER_FIELDS_AT, sizeof fields);
     const char *source = (const char *)trace->header_text + HEADER_FIXED;
-    if (!header_unpack(fields, path, 0, &trace->header, why) ||
-        !header_check_source(source, source_bytes, path, 0, why) ||
+    if (!header_unpack(fields, path, &trace->header, why) ||
+        !header_check_source(source, source_bytes, path, why) ||
         (trace->header.source = array_zeroed(source_bytes + 1, 1, why)) == NULL) {
         return false;
     }

@@ -73,8 +73,8 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
         goto fail;
     }
     header_pack(header, fields);
-    if (!header_unpack(fields, path, 0, &writer->header, why) ||
-        !header_check_source(header->source, strlen(header->source), path, 0, why) ||
+    if (!header_unpack(fields, path, &writer->header, why) ||
+        !header_check_source(header->source, strlen(header->source), path, why) ||
         !unfinished_open(path, &writer->file, why) ||
         !trace_writer_write_header(writer, header->source, why)) {
         goto fail;
@@ -96,14 +96,14 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     if (frame->sequence != due.sequence || frame->tile != due.tile || frame->layer != due.layer) {
         error_set(why, NULL, 0, "the frame is out of order");
         error_expect(why, "tile %u, layer %u, sequence %u", due.tile, due.layer, due.sequence);
-        return frame_blame(frame, writer->file.path, 0, 0, why);
+        return frame_blame(frame, writer->file.path, 0, why);
     }
     if (!trace_frame_check(&writer->header, frame, why) ||
         !payload_encode(&writer->header, frame, &size, why) ||
         !frame_store(frame, size, writer->compressor, LEVEL, &size, why) ||
         !array_reserve(&writer->index, &writer->capacity, writer->frames + 1, sizeof *writer->index,
                        why)) {
-        return frame_blame(frame, writer->file.path, 0, 0, why);
+        return frame_blame(frame, writer->file.path, 0, why);
     }
     writer->index[writer->frames++] = writer->offset;
     return write_all(writer, frame->stored, size, why);
@@ -176,65 +176,62 @@ void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELD
 }
 
 /* Check what the ranges of single fields cannot express. */
-static bool check_relations(const struct trace_header *header, const char *file, int line,
-                            struct error *why)
+static bool check_relations(const struct trace_header *header, const char *file, struct error *why)
 {
     if (header->query_heads % header->kv_heads != 0) {
-        return error_set(why, file, line, "header: query_heads %u is not a multiple of kv_heads %u",
+        return error_set(why, file, 0, "header: query_heads %u is not a multiple of kv_heads %u",
                          header->query_heads, header->kv_heads);
     }
     uint32_t units =
         header->context / header->unit_tokens + (header->context % header->unit_tokens != 0);
     if (header->unit_kind == TRACE_POSITIONS && header->units != units) {
-        return error_set(why, file, line, "header: units is %u, but context / unit_tokens is %u",
+        return error_set(why, file, 0, "header: units is %u, but context / unit_tokens is %u",
                          header->units, units);
     }
     if (header->units > header->context || header->sinks > header->context ||
         header->recent > header->context) {
-        return error_set(why, file, line,
-                         "header: units %u, sinks %u or recent %u exceeds context %u",
+        return error_set(why, file, 0, "header: units %u, sinks %u or recent %u exceeds context %u",
                          header->units, header->sinks, header->recent, header->context);
     }
     uint64_t least, most;
     payload_bounds(header, trace_tile_steps(header, 0), &least, &most);
     if (least > PAYLOAD_MOST) {
-        error_set(why, file, line, "header: a frame takes at least %" PRIu64 " bytes", least);
+        error_set(why, file, 0, "header: a frame takes at least %" PRIu64 " bytes", least);
         return error_expect(why, "at most %d: lower steps_per_tile", PAYLOAD_MOST);
     }
     return true;
 }
 
-bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int line,
+bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file,
                    struct trace_header *header, struct error *why)
 {
     for (int i = 0; i < HEADER_FIELDS; i++) {
         const struct header_field *field = &header_fields[i];
         if (fields[i] < field->least || fields[i] > field->most) {
-            error_set(why, file, line, "header: %s is %u", field->name, fields[i]);
+            error_set(why, file, 0, "header: %s is %u", field->name, fields[i]);
             return error_expect(why, "a number from %u to %u", field->least, field->most);
         }
     }
     memcpy(header, fields, NUMBERS * sizeof *fields);
     header->has_queries = (fields[NUMBERS] & FLAG_QUERIES) != 0;
     header->has_approximate = (fields[NUMBERS] & FLAG_APPROXIMATE) != 0;
-    return check_relations(header, file, line, why);
+    return check_relations(header, file, why);
 }
 
-bool header_check_source(const char *source, size_t size, const char *file, int line,
-                         struct error *why)
+bool header_check_source(const char *source, size_t size, const char *file, struct error *why)
 {
     if (size > SOURCE_MOST) {
-        return error_set(why, file, line, "header: source has %zu bytes, more than the limit of %d",
+        return error_set(why, file, 0, "header: source has %zu bytes, more than the limit of %d",
                          size, SOURCE_MOST);
     }
     json_error_t fault;
     json_t *json = json_loadb(source, size, 0, &fault);
     if (json == NULL) {
-        return error_set(why, file, line, "header: source is not JSON: %s", fault.text);
+        return error_set(why, file, 0, "header: source is not JSON: %s", fault.text);
     }
     bool is_object = json_is_object(json);
     json_decref(json);
-    return is_object || error_set(why, file, line, "header: source is not a JSON object");
+    return is_object || error_set(why, file, 0, "header: source is not a JSON object");
 }
 
 uint32_t trace_tiles(const struct trace_header *header)

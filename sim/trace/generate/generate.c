@@ -350,7 +350,7 @@ static bool make_header(const struct trace_profile *profile, const char *name,
         .has_queries = true,
     };
     header_pack(&made, fields);
-    if (!header_unpack(fields, name, 0, header, why)) {
+    if (!header_unpack(fields, name, header, why)) {
         return false;
     }
     /* A frame that fits into a file also fits the integers of a frame in memory. */

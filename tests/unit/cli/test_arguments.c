@@ -26,8 +26,7 @@ static const struct command_option options[] = {
 static const struct command command = {
     .name = "test",
     .operands = "[FILE]",
-    .kinds = kinds,
-    .kind_size = sizeof *kinds,
+    .kinds = {kinds, sizeof *kinds},
     .options = options,
 };
 
