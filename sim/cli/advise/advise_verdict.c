@@ -55,6 +55,11 @@ static void say_start(const struct server_command *command, const struct point *
     enum dtype kv = point->setup.model.kv;
     char text[ADVISE_SENTENCE];
     if (command->text[0] == '\0') {
+        if (point->setup.system.command[0] != '\0') {
+            frame_textf(verdict, VERDICT_start,
+                        "no command: that of %s does not say how these GPUs share the model.",
+                        point->setup.system.name);
+        }
         return;
     }
     if (kv != DTYPE_BF16 && kv != DTYPE_FP8) {
