@@ -20,9 +20,9 @@ void error_drop_partial(char *text, size_t length)
     }
 }
 
-static void error_write_list(char *text, size_t size, const char *format, va_list list)
+/* Drop a character that was cut in two, and replace control characters. `length` is what snprintf() returned. */
+static void error_clean(char *text, size_t size, int length)
 {
-    int length = vsnprintf(text, size, format, list);
     if (length < 0) {
         text[0] = '\0';
     } else if ((size_t)length >= size) {
@@ -35,15 +35,14 @@ static void error_write_list(char *text, size_t size, const char *format, va_lis
     }
 }
 
-static void error_write_text(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void error_write_text(char *text, size_t size, const char *format, ...)
+static void error_write_list(char *text, size_t size, const char *format, va_list list)
 {
-    va_list list;
-    va_start(list, format);
-    error_write_list(text, size, format, list);
-    va_end(list);
+    error_clean(text, size, vsnprintf(text, size, format, list));
+}
+
+static void error_write_text(char *text, size_t size, const char *from)
+{
+    error_clean(text, size, snprintf(text, size, "%s", from));
 }
 
 /* Built in a copy first: `file` and the arguments may point into the old `why`. */
@@ -51,7 +50,7 @@ static void error_fill(struct error *why, enum error_kind kind, const char *file
                        const char *format, va_list list)
 {
     struct error fresh = {.kind = kind, .line = line};
-    error_write_text(fresh.file, sizeof fresh.file, "%s", file != NULL ? file : "");
+    error_write_text(fresh.file, sizeof fresh.file, file != NULL ? file : "");
     error_write_list(fresh.found, sizeof fresh.found, format, list);
     *why = fresh;
 }
@@ -90,7 +89,7 @@ bool error_expect(struct error *why, const char *format, ...)
 bool error_nearest(struct error *why, const char *name)
 {
     if (name != NULL) {
-        error_write_text(why->nearest, sizeof why->nearest, "%s", name);
+        error_write_text(why->nearest, sizeof why->nearest, name);
     }
     return false;
 }
@@ -98,7 +97,7 @@ bool error_nearest(struct error *why, const char *name)
 bool error_key(struct error *why, const char *key)
 {
     if (key != NULL) {
-        error_write_text(why->key, sizeof why->key, "%s", key);
+        error_write_text(why->key, sizeof why->key, key);
     }
     return false;
 }

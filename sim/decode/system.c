@@ -21,13 +21,11 @@ static const char *const info_keys[] = {"summary",   "paper",  "available", "bas
                                         "command",   "engine", "where",     "connector",
                                         "reference", "also",   NULL};
 #define TEXT(member)                                                                               \
-    {                                                                                              \
-        offsetof(struct system_info, member), sizeof(((struct system_info *)NULL)->member)         \
-    }
+    offsetof(struct system_info, member), sizeof(((struct system_info *)NULL)->member)
 static const struct {
     size_t offset, size;
-} info_texts[] = {TEXT(summary), TEXT(paper),  TEXT(available), TEXT(baseline),
-                  TEXT(command), TEXT(engine), TEXT(where),     TEXT(connector)};
+} info_texts[] = {{TEXT(summary)}, {TEXT(paper)},  {TEXT(available)}, {TEXT(baseline)},
+                  {TEXT(command)}, {TEXT(engine)}, {TEXT(where)},     {TEXT(connector)}};
 static const char *const available_values[] = {"vllm", "sglang", "tensorrt-llm",
                                                "code", "paper",  NULL};
 

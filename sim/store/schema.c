@@ -13,10 +13,7 @@
 
 #define OF_RESULT(member)                                                                          \
     UNIT_TEXT, AS_RESULTS, offsetof(struct result, member), sizeof((struct result *)0)->member
-#define VERSION                                                                                    \
-    {                                                                                              \
-        "version", UNIT_TEXT, .as = AS_PROGRAM                                                     \
-    }
+#define VERSION "version", UNIT_TEXT, .as = AS_PROGRAM
 static const struct schema_field run_end[] = {
     {"scenario_hash", OF_RESULT(scenario_hash)},
     {"trace_hash", OF_RESULT(trace_hash)},
@@ -24,28 +21,25 @@ static const struct schema_field run_end[] = {
     {"plan_hash", OF_RESULT(plan_hash)},
     {"scenario", OF_RESULT(scenario)},
     {"message", OF_RESULT(message)},
-    VERSION,
+    {VERSION},
 };
 
-#define RUN                                                                                        \
-    {                                                                                              \
-        "run", UNIT_TEXT, .as = AS_RUN                                                             \
-    }
+#define RUN "run", UNIT_TEXT, .as = AS_RUN
 #define AT(row, member) .at = offsetof(struct result_##row, member)
 static const struct schema_field items[] = {
-    RUN,
+    {RUN},
     {"name", UNIT_TEXT, AS_TEXT, AT(item, name)},
     {"us", UNIT_US, AS_NS, AT(item, ns)},
 };
 static const struct schema_field layers[] = {
-    RUN,
+    {RUN},
     {"layer", UNIT_WHOLE, .as = AS_ROW},
     {"us", UNIT_US, AS_NS, AT(layer, ns)},
     {"hit_ratio", UNIT_SHARE, AS_REAL, AT(layer, hit_ratio)},
     {"h2d_bytes", UNIT_BYTES, AS_64, AT(layer, in_bytes)},
 };
 static const struct schema_field steps[] = {
-    RUN,
+    {RUN},
     {"step", UNIT_WHOLE, .as = AS_ROW},
     {"us", UNIT_US, AS_NS, AT(step, ns)},
     {"hit_ratio", UNIT_SHARE, AS_REAL, AT(step, hit_ratio)},
@@ -53,7 +47,7 @@ static const struct schema_field steps[] = {
     {"mass_recall", UNIT_SHARE, AS_REAL, AT(step, mass_recall)},
 };
 static const struct schema_field requests[] = {
-    RUN,
+    {RUN},
     {"request", UNIT_WHOLE, .as = AS_ROW},
     {"replica", UNIT_WHOLE, AS_U32, AT(request, replica)},
     {"prompt", UNIT_WHOLE, AS_U32, AT(request, prompt)},
@@ -69,13 +63,13 @@ static const struct schema_field requests[] = {
     {"end_ms", UNIT_MS, AS_NS, AT(request, end_ns)},
 };
 static const struct schema_field waits[] = {
-    RUN,
+    {RUN},
     {"request", UNIT_WHOLE, AS_U32, AT(wait, request)},
     {"name", UNIT_TEXT, AS_TEXT, AT(wait, name)},
     {"ms", UNIT_MS, AS_NS, AT(wait, ns)},
 };
 static const struct schema_field series[] = {
-    RUN,
+    {RUN},
     {"bin", UNIT_WHOLE, .as = AS_ROW},
     {"start_ms", UNIT_MS, AS_NS, AT(bin, start_ns)},
     {"ms", UNIT_MS, AS_NS, AT(bin, ns)},
@@ -84,18 +78,18 @@ static const struct schema_field series[] = {
 #include "predict/result/series.def"
 };
 static const struct schema_field families[] = {
-    RUN,
+    {RUN},
     {"place", UNIT_WHOLE, .as = AS_ROW},
     {"family", UNIT_TEXT, AS_NAME, AT(family, name)},
 };
 static const struct schema_field masses[] = {
-    RUN,
+    {RUN},
     {"place", UNIT_WHOLE, AS_U32, AT(mass, family)},
     {"step", UNIT_WHOLE, AS_U32, AT(mass, step)},
     {"mass_recall", UNIT_SHARE, AS_REAL, AT(mass, mass_recall)},
 };
 static const struct schema_field replications[] = {
-    RUN,
+    {RUN},
     {"ranges", OF_RESULT(draws.ranges)},
     {"replication", UNIT_WHOLE, .as = AS_ROW},
 };
@@ -136,7 +130,7 @@ static const struct schema_field plan_points[] = {
 #undef SHOWN
 #undef RANGED
 #undef PEOPLE
-static const struct schema_field version[] = {VERSION};
+static const struct schema_field version[] = {{VERSION}};
 
 static const struct column *stored_column(uint32_t place)
 {

@@ -48,15 +48,15 @@ static const struct command_option advise_options[] = {
     [WORKLOAD] = {"--workload", "FILE",
                   "serve these requests, and find the highest rate; a file, or such as "
                   "synthetic:prompt=8000,output=300"},
-    [SET] = SCENARIO_SET_OPTION,
+    [SET] = {SCENARIO_SET_OPTION},
     [DB] = {"--db", "FILE", "store the runs in this SQLite file; runs already in it are reused"},
     [HTML] = {"--html", "FILE",
               "also write a page of the answer and of all runs, as 'report' does"},
     [DEPLOY] = {"--deploy", "DIR",
                 "also write files that start the advised servers, and the "
                 "benchmark that checks the prediction, into this folder"},
-    [NO_CACHE] = NO_CACHE_OPTION,
-    [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = {NO_CACHE_OPTION},
+    [JOBS] = {JOBS_OPTION},
     [WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
     [WHY] = {"--why", NULL,
              "also say what memory holds and is worth, what holds the answer up, how sure it "

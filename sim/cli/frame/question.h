@@ -19,17 +19,13 @@ struct question {
 };
 
 #define JOBS_OPTION                                                                                \
-    {                                                                                              \
-        .name = "--jobs", .argument = "N",                                                         \
-        .summary = "threads to use (default: one per processor); does not change the results"      \
-    }
+    .name = "--jobs", .argument = "N",                                                             \
+    .summary = "threads to use (default: one per processor); does not change the results"
 
 #define NO_CACHE_OPTION                                                                            \
-    {                                                                                              \
-        .name = "--no-cache",                                                                      \
-        .summary = "replay everything anew, and keep nothing in ~/.cache/spillway; does not "      \
-                   "change the results"                                                            \
-    }
+    .name = "--no-cache",                                                                          \
+    .summary = "replay everything anew, and keep nothing in ~/.cache/spillway; does not "          \
+               "change the results"
 
 /* Read --jobs, 1 or more. */
 bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct error *why);
@@ -63,17 +59,13 @@ void database_print_note(const char *note);
 /* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */
 
 #define SCENARIO_SET_OPTION                                                                        \
-    {                                                                                              \
-        .name = "--set", .argument = "KEY=VALUE", .repeats = true,                                 \
-        .summary = "set a key of the scenario, overriding its files, such as context=32K"          \
-    }
+    .name = "--set", .argument = "KEY=VALUE", .repeats = true,                                     \
+    .summary = "set a key of the scenario, overriding its files, such as context=32K"
 
 #define SCENARIO_FROM_OPTION                                                                       \
-    {                                                                                              \
-        .name = "--from", .argument = "FILE",                                                      \
-        .summary = "take model, parallelism, limits, KV pool and dtypes from a server's start-up " \
-                   "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"    \
-    }
+    .name = "--from", .argument = "FILE",                                                          \
+    .summary = "take model, parallelism, limits, KV pool and dtypes from a server's start-up "     \
+               "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"
 
 /* Load the scenario of the command's files and --set. What the file of --from says overrides the scenario's
  * files, --set overrides both, and each key of that file is printed on standard error with its line. */
@@ -89,22 +81,14 @@ void scenario_print_keys(FILE *out);
 /* The options of commands that print a table: --columns NAME,..., --wide, --why. */
 
 #define COLUMNS_OPTION                                                                             \
-    {                                                                                              \
-        .name = "--columns", .argument = "NAME,...", .list = true,                                 \
-        .summary =                                                                                 \
-            "show these columns, in this order: of the table, as below, or any of 'list columns'"  \
-    }
+    .name = "--columns", .argument = "NAME,...", .list = true,                                     \
+    .summary =                                                                                     \
+        "show these columns, in this order: of the table, as below, or any of 'list columns'"
 
 #define WIDE_OPTION                                                                                \
-    {                                                                                              \
-        .name = "--wide",                                                                          \
-        .summary = "show all columns of the table, in lines as long as they need"                  \
-    }
+    .name = "--wide", .summary = "show all columns of the table, in lines as long as they need"
 
-#define WHY_OPTION                                                                                 \
-    {                                                                                              \
-        .name = "--why", .summary = "below the table, also say what its figures rest on"           \
-    }
+#define WHY_OPTION .name = "--why", .summary = "below the table, also say what its figures rest on"
 
 /* Read the options into `out`. --columns and --wide exclude each other, and all three exclude
  * --json, which has everything. --columns names columns of these, or of results. */

@@ -10,11 +10,11 @@
 enum { SET, FROM, DB, JOBS, NO_CACHE, SHARD, REPLICATIONS, EXPLAIN, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
-    [SET] = SCENARIO_SET_OPTION,
-    [FROM] = SCENARIO_FROM_OPTION,
+    [SET] = {SCENARIO_SET_OPTION},
+    [FROM] = {SCENARIO_FROM_OPTION},
     [DB] = {"--db", "FILE", "store the runs in this SQLite file; runs already in it are reused"},
-    [JOBS] = JOBS_OPTION,
-    [NO_CACHE] = NO_CACHE_OPTION,
+    [JOBS] = {JOBS_OPTION},
+    [NO_CACHE] = {NO_CACHE_OPTION},
     [SHARD] = {"--shard", "K/N",
                "run every Nth point, starting at the Kth, to split a sweep over N "
                "machines; 'merge' joins their databases"},
@@ -26,9 +26,9 @@ static const struct command_option options[] = {
                  "explain in words what limits each step, which figure of the machine "
                  "would help most, and which to measure first; for a server, what each GPU's "
                  "memory holds, and the same for the times to and per token"},
-    [COLUMNS] = COLUMNS_OPTION,
-    [WIDE] = WIDE_OPTION,
-    [WHY] = WHY_OPTION,
+    [COLUMNS] = {COLUMNS_OPTION},
+    [WIDE] = {WIDE_OPTION},
+    [WHY] = {WHY_OPTION},
     [JSON] = {"--json", NULL, "print one JSON object per run, each on its own line"},
     {.name = NULL},
 };

@@ -6,7 +6,7 @@
 enum { SET, OUTPUT };
 
 static const struct command_option options[] = {
-    [SET] = SCENARIO_SET_OPTION,
+    [SET] = {SCENARIO_SET_OPTION},
     [OUTPUT] = {"--output", "FILE",
                 "the JSON file to write, for ui.perfetto.dev or chrome://tracing", .letter = 'o',
                 .required = true},
