@@ -20,7 +20,7 @@ void error_drop_partial(char *text, size_t length)
     }
 }
 
-/* Drop a character that was cut in two, and replace control characters. `length` is what snprintf() returned. */
+/* Drop a character that was cut in two; replace control characters. `length` is what snprintf() returned. */
 static void error_clean(char *text, size_t size, int length)
 {
     if (length < 0) {
