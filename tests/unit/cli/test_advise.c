@@ -12,15 +12,19 @@ static void forms_are_said_in_words(void **state)
 {
     static const struct {
         uint32_t servers, gpus;
+        bool ranks;
         const char *text;
-    } cases[] = {{1, 1, "one GPU"},
-                 {1, 8, "one server of 8 GPUs"},
-                 {2, 1, "2 servers of one GPU each"},
-                 {2, 4, "2 servers of 4 GPUs each"}};
+    } cases[] = {{1, 1, false, "one GPU"},
+                 {1, 8, false, "one server of 8 GPUs"},
+                 {1, 8, true, "one server of 8 ranks"},
+                 {2, 1, false, "2 servers of one GPU each"},
+                 {2, 4, false, "2 servers of 4 GPUs each"},
+                 {2, 4, true, "2 servers of 4 ranks each"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[ADVISE_WORDS];
-        assert_string_equal(advise_form(cases[i].servers, cases[i].gpus, text), cases[i].text);
+        assert_string_equal(advise_form(cases[i].servers, cases[i].gpus, cases[i].ranks, text),
+                            cases[i].text);
     }
 }
 

@@ -60,16 +60,27 @@ static void pinned_tensors_are_powers_of_two(void **state)
     model_release(&model);
 }
 
+static double typed(const struct host_engine *engine, const char *model, uint32_t gpus,
+                    uint32_t ranks)
+{
+    struct point server = {.setup.model = load(model, gpus / ranks)};
+    server.setup.model.parallel.data = ranks;
+    double number = host_engine_typed(engine, 16 * GIB, &server);
+    model_release(&server.setup.model);
+    return number;
+}
+
 /* SGLang's flag is a whole number of 10^9 bytes of each GPU: 16 GiB are 17.18 of them, 8.59 on each
- * of two. vLLM's counts GiB of all GPUs. */
+ * of two. vLLM's counts GiB of all GPUs of a rank; ranks that share experts are engines of one server. */
 static void a_flag_without_fractions_is_rounded_up(void **state)
 {
     const struct host_engine *sglang = host_of("--hicache-size", "sglang-0.5");
     const struct host_engine *vllm = host_of("--kv-offloading-size", "vllm-0.19");
     (void)state;
-    assert_true(host_engine_typed(sglang, 16 * GIB, 1) == 18);
-    assert_true(host_engine_typed(sglang, 16 * GIB, 2) == 9);
-    assert_true(host_engine_typed(vllm, 16 * GIB, 2) == 16);
+    assert_true(typed(sglang, "llama-3.1-8b", 1, 1) == 18);
+    assert_true(typed(sglang, "llama-3.1-8b", 2, 1) == 9);
+    assert_true(typed(vllm, "llama-3.1-8b", 2, 1) == 16);
+    assert_true(typed(vllm, "qwen3-30b-a3b", 2, 2) == 8);
     assert_true(sglang->above_gpu);
     assert_false(vllm->above_gpu);
 }
