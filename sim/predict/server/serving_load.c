@@ -198,8 +198,9 @@ enum { LOOKS = 1000, USUAL = LOOKS / 10 };
 
 static const double grown = 0.01, by_chance = 3, far_above = 2;
 
-/* Of a queue that stands: its share of the time, and half-widths of what shows that it grows, or does not. */
-static const double stands = 0.25, grows_by = 1.5, shrinks_by = 0.5;
+/* Of a queue that stands: its least share of the time, that of an open one, and half-widths by which it grows,
+ * or does not. */
+static const double briefly = 0.05, stands = 0.25, grows_by = 1.5, shrinks_by = 0.5;
 
 /* The number of turns that is exceeded in nine tenths of the time between two moments. */
 static double usually_owed(const struct load_change *changes, size_t count, int64_t from_ns,
@@ -244,7 +245,7 @@ static double stood_ns(const struct load_queue *queue, int64_t from_ns, int64_t 
 {
     int64_t empty_ns = queue->empty_ns > from_ns ? queue->empty_ns : from_ns;
     double stood = (double)(to_ns - empty_ns);
-    return queue->waiting > 0 && stood > stands * (double)(to_ns - from_ns) ? stood : 0;
+    return queue->waiting > 0 && stood > briefly * (double)(to_ns - from_ns) ? stood : 0;
 }
 
 /* Judge the queues that stand. `queues` [servers] are zeroed; so many requests are asked for in the whole time. */

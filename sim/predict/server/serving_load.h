@@ -17,15 +17,13 @@ void serving_write_steady(const struct requests *requests, const struct served *
  * Two signs show it; one is enough.
  *
  * A queue that stands. The queue of a server that keeps up is empty again and again. It stands if it was not
- * empty in the last quarter of the time that is judged. Its server is full then, and begins as many requests as
- * it can, whoever comes. So the requests that begin are compared with those that are asked for in the mean. Those
- * that came say less: they are drawn, and sessions that wait bring their next turns later, so that as few come as
- * end. What is left of chance is how long requests take; the requests that begin in 20 parts of the time tell how
- * much that is (stationary.h).
+ * empty in the last twentieth of the time that is judged. Its server is full then, and begins as many requests as
+ * it can, whoever comes. So those that begin are compared with those that are asked for in the mean. Those that
+ * came say less: they are drawn, and sessions that wait bring their next turns later. What is left of chance is
+ * how long requests take; how many begin in each of 20 parts of the time tells how much that is (stationary.h).
  *
  *   grows   Fewer begin than are asked for, by one and a half times the interval's half.
- *   open    Nothing shows that more begin, by a hundredth and by half of that half. The servers get a quarter of
- *           all requests.
+ *   open    Nothing shows that more begin, by a hundredth and by half of that half, in a quarter of the time.
  *
  * Owed turns. A server with room for many sequences falls behind without a queue. It owes the requests in it, and
  * the later turns of the sessions that have begun. Nine tenths of the time it owes more than its usual number, to
