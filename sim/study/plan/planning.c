@@ -395,7 +395,7 @@ static void find_nearest_search(struct planning *planning)
 
 /* ---- the search ---- */
 
-/* The winner's load must hold as `simulate` runs it, too. */
+/* The winner's load must hold as `simulate` runs it, too, and the next must miss so. */
 static bool needs_whole(const struct planning *planning)
 {
     bool wanted = !planning->options.rough || planning->options.choose != NULL;
@@ -403,7 +403,9 @@ static bool needs_whole(const struct planning *planning)
         return false;
     }
     const struct search *winner = &planning->searches[planning->winner];
-    return !search_is_whole(winner);
+    uint32_t next = winner->depth != NULL ? search_next_miss(winner) : PLANNING_NONE;
+    return !search_is_whole(winner) ||
+           (next != PLANNING_NONE && winner->depth[next] != SEARCH_WHOLE);
 }
 
 static struct rounds planning_rounds_of(struct planning *planning)
