@@ -189,9 +189,8 @@ struct model {
     struct model_extras extras;
     bool own_code;         /* its files have code that an engine must be allowed to run */
     uint32_t stored_bytes; /* of a weight in its files; 0: it is quantised */
-    uint64_t
-        indexed; /* bytes of its files by their index, if far off those of the config; else 0 */
-    uint64_t counted;                /* those of the config */
+    uint64_t indexed;      /* bytes of its files by their index, if far off the config's; else 0 */
+    uint64_t counted;      /* those of the config */
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
     struct model_scales scales;

@@ -91,8 +91,7 @@ struct server_engine_gpu {
     uint32_t gpus;       /* that share the model, or a stage of it */
     uint32_t stages;     /* 0: 1 */
     uint32_t ranks;      /* that divide attention alone; 0: 1 */
-    uint64_t
-        captured; /* the largest batch that is captured, if the user states it; 0: the engine's */
+    uint64_t captured;   /* the largest batch that is captured; 0: the engine's own */
 };
 
 /* The limits of an API server whose user states none. The engine has a row. */

@@ -24,9 +24,9 @@
 
 /* A column of data has a key, one for people a title; one with neither is for who fills the frame. */
 struct frame_column {
-    const char
-        *of; /* a column of results, which gives title, name, what and unit where these are not set,
-                     * and the cells that frame_result() fills; NULL: none */
+    /* A column of results, which gives title, name, what and unit where these are not set, and the cells that
+     * frame_result() fills; NULL: none. */
+    const char *of;
     const struct column *column; /* that one; filled when the frame is made */
     enum unit unit;
     const char *key;   /* in JSON, CSV and databases; NULL: only for people */

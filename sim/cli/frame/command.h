@@ -26,9 +26,8 @@ struct arguments;
 
 struct command {
     const char *name; /* "simulate"; "trace info" is a command of the group "trace" */
-    const char
-        *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any; words,
-                             of which the last may be left out or repeated */
+    /* "[FILE...]": words that usage shows behind the kinds; the last may be left out or repeated. */
+    const char *operands;
     struct names kinds;               /* valid first operands; `first` NULL: anything is valid */
     const char *summary;              /* one sentence, without its full stop */
     const char *example;              /* one that works; several have a line each */

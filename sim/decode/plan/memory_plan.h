@@ -83,9 +83,9 @@ struct memory_held {
     uint64_t window;  /* sinks and recent tokens of the others */
     uint64_t cache;
     uint64_t metadata; /* the index that retrieval reads, and averages for attention on the CPU */
-    uint64_t
-        buffers; /* in HBM with workspace: temporary memory at the fullest moment (memory.h); on
-                          the host pinned: staging, what a disk is read into, a streamed index */
+    /* In HBM with workspace: temporary memory at the fullest moment (memory.h); on the host pinned: staging,
+     * what a disk is read into, a streamed index. */
+    uint64_t buffers;
     uint64_t workspace;
     uint64_t padding; /* of pinned memory, by allocators that round up */
     uint64_t all;     /* the sum */

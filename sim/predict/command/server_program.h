@@ -28,17 +28,16 @@ struct server_option {
      * and metrics have, begin without a dash. */
     const char *flag;
     enum server_value value;
-    const char *sets;     /* a key of scenarios, or a fact (server_text.h); NULL: none */
-    const char *yes, *no; /* what a switch sets; NULL: nothing */
-    const char *unit;     /* behind the number of the key's value: "GiB", "tok"; NULL: none */
-    const struct node
-        *words;         /* a map: what each word, or pattern, sets: its key, or a map of keys */
-    const char *of;     /* the system that alone has it; NULL: all */
-    const char *writes; /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
-    const struct node *also; /* other names of it */
-    const char *reason;      /* why it is not read; NULL: it is */
-    bool fixed;              /* its name begins with no pattern */
-    bool harmless;           /* it is not read and changes no prediction */
+    const char *sets;         /* a key of scenarios, or a fact (server_text.h); NULL: none */
+    const char *yes, *no;     /* what a switch sets; NULL: nothing */
+    const char *unit;         /* behind the number of the key's value: "GiB", "tok"; NULL: none */
+    const struct node *words; /* map of words and patterns: the key each sets, or a map of keys */
+    const char *of;           /* the system that alone has it; NULL: all */
+    const char *writes;       /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
+    const struct node *also;  /* other names of it */
+    const char *reason;       /* why it is not read; NULL: it is */
+    bool fixed;               /* its name begins with no pattern */
+    bool harmless;            /* it is not read and changes no prediction */
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
 

@@ -69,8 +69,7 @@ struct block_numbers {
     uint32_t most;                               /* numbers are below it */
     struct block_piece *pieces;                  /* by number, owned */
     struct row_mark *own;                        /* by request, owned */
-    uint32_t
-        *first_shared; /* by chunk and rank: the row that begins with it, and 1; 0: none; owned */
+    uint32_t *first_shared; /* by chunk and rank: the row that begins with it + 1; 0: none; owned */
     struct piece_span *listed; /* scratch of block_numbers_list(), owned */
     uint32_t next, limit; /* the next number, and when to look for those that can be given anew */
     struct number_list spare;      /* those that can be */

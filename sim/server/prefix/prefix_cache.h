@@ -55,9 +55,9 @@ struct prefix_options {
     uint32_t block_tokens; /* divides the tokens of a chunk, or is a multiple of them */
     bool gpu_keeps;        /* the GPU retains blocks of ended requests */
     uint64_t gpu_blocks;
-    uint32_t
-        ranks; /* 0: 1. A request finds only what those of its rank left, in all tiers, and has to fit in
-                       the rank's part of the GPU's blocks. All ranks together run out of blocks, not one */
+    /* A request finds only what those of its rank left, in all tiers, and has to fit in the rank's part of the
+     * GPU's blocks. All ranks together run out of blocks, not one. 0: 1. */
+    uint32_t ranks;
     struct prefix_tier lower[PREFIX_MOST_TIERS - 1]; /* [lower_count] tiers 1, 2, ... */
     uint32_t lower_count;
     struct prefix_pool *pool; /* the last of these tiers, which other caches share; borrowed, and

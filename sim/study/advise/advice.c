@@ -286,11 +286,12 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     uint32_t all = options->gpus > 0 ? options->gpus : own;
     uint32_t split = all % passes == 0 ? all / passes : 0; /* that split a layer */
     uint32_t most_ranks = options->gpus > 0 ? advice_most_ranks(scenario) : 0;
+    enum routing routing = advice_routing(scenario);
     bool good = true;
     out->gpus = all;
     for (; good && split > 0; split = options->gpus > 0 ? power_below(split) : 0) {
         uint32_t gpus = split * passes;
-        struct advice_form form = {all / gpus, gpus, split, 0, advice_routing(scenario)};
+        struct advice_form form = {all / gpus, gpus, split, 0, routing};
         good = try_form(scenario, options, &form, out, &first, why);
         form.ranks = gpus;
         form.tensor_parallel = 1;

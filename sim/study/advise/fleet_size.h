@@ -3,9 +3,10 @@
  *
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host memory
  * for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Those of a mixture of experts
- * with plain vLLM may be ranks that share experts instead. Of each form as many
- * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest form
- * wins; of equal ones plain vLLM, GPUs that split layers, then the one with the shorter times, then the one with the fewest servers.
+ * with plain vLLM may be ranks that share experts instead. Of each form as many servers are taken as hold the
+ * rate within the limits, the next larger number at a time. The cheapest form wins. Forms that cost the same are
+ * compared by the first of these that differs: limits met amply, plain vLLM, GPUs that split layers, no
+ * `least-requests`, shorter times, no router by prefixes, fewer servers.
  *
  * Where nobody stated a router, it is part of the form: several servers stand behind one that takes them in turn,
  * or behind another. Where prompts begin alike, that is one by prefixes (ADVICE_ROUTER), behind which each keeps

@@ -18,8 +18,8 @@ struct explain_figure {
 };
 
 struct explain_time {
-    const struct column
-        *column; /* COLUMN(step_us); of a server COLUMN(ttft_ms) and COLUMN(tpot_ms): means */
+    /* COLUMN(step_us); of a server COLUMN(ttft_ms) and COLUMN(tpot_ms): means. */
+    const struct column *column;
     struct explain_figure *figures; /* those that change it, largest effect first; owned */
     uint32_t count;
 };
