@@ -201,10 +201,12 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     if (advice->serves) {
         say_load(advice, best, text);
     } else {
+        const struct scenario_values *values = &best->candidate->scenario.values;
         advise_say(text, " with %.0f sequence%s at a time%s", batch, text_plural((uint64_t)batch),
-                   advice->form.ranks > 0     ? " of each rank"
-                   : advice->form.servers > 1 ? " each"
-                                              : "");
+                   scenario_stated(values, "data_parallel", 1) > 1       ? " of each rank"
+                   : scenario_stated(values, "pipeline_parallel", 1) > 1 ? " in each stage"
+                   : advice->form.servers > 1                            ? " each"
+                                                                         : "");
     }
     advise_say(text, ": %sabout %s tokens a second", advice->serves ? "" : "decodes ",
                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
