@@ -110,23 +110,55 @@ enum routing advice_routing(const struct scenario *scenario)
     return routing;
 }
 
-uint32_t advice_most_ranks(const struct scenario *scenario)
+/* Does the scenario say how GPUs share the model, but for how many split a layer? */
+static bool says_shares(const struct scenario *scenario)
 {
     static const char *const shares[] = {"data_parallel", "expert_parallel", "pipeline_parallel",
                                          "decode_context_parallel"};
+    bool says = false;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        says |= scenario_states(scenario, shares[i]);
+    }
+    return says;
+}
+
+uint32_t advice_most_ranks(const struct scenario *scenario)
+{
     struct point point;
     struct error unseen;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
-        if (scenario_states(scenario, shares[i])) {
-            return 0;
-        }
-    }
-    if (!resolve_plain(scenario, &point, &unseen)) {
+    if (says_shares(scenario) || !resolve_plain(scenario, &point, &unseen)) {
         return 0;
     }
     uint64_t most = model_is_routed(&point.setup.model) ? point_machine_gpus(&point) : 0;
     point_release(&point);
     return (uint32_t)most;
+}
+
+static bool plain_refuses_experts(const struct scenario *scenario)
+{
+    struct point point;
+    struct error unseen;
+    if (!resolve_plain(scenario, &point, &unseen)) {
+        return false;
+    }
+    bool refuses = point.setup.engine.refuses != NULL && model_is_routed(&point.setup.model);
+    point_release(&point);
+    return refuses;
+}
+
+bool advice_keep_experts_whole(struct scenario *scenario, struct error *why)
+{
+    double gpus = scenario_stated(&scenario->values, "tensor_parallel", 1);
+    if (gpus <= 1 || says_shares(scenario) || !plain_refuses_experts(scenario)) {
+        return true;
+    }
+    if (!scenario_values_set(&scenario->values, "expert_parallel", gpus, why)) {
+        return false;
+    }
+    if (plain_refuses_experts(scenario)) { /* for another reason */
+        scenario_values_remove(&scenario->values, "expert_parallel");
+    }
+    return true;
 }
 
 bool advice_set_ranks(struct scenario *scenario, uint32_t ranks, struct error *why)
@@ -169,7 +201,8 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
            (form->ranks == 0 || advice_set_ranks(out, form->ranks, why)) &&
            (!several || advice_set_servers(out, form->servers, form->routing, why)) &&
-           (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
+           (asked->key == NULL || node_set(out->root, asked->key, asked->value, why)) &&
+           advice_keep_experts_whole(out, why);
 }
 
 /* The best of what one can start; of those too close to call to it, the simplest. */

@@ -141,6 +141,10 @@ bool advice_int4_variant(const struct scenario *scenario, char *variant, char *i
 uint32_t advice_most_ranks(const struct scenario *scenario);
 bool advice_set_ranks(struct scenario *scenario, uint32_t ranks, struct error *why);
 
+/* Where GPUs split layers, and plain vLLM would not start with slices of experts: let each GPU have whole ones
+ * (`expert_parallel`), if it starts so. A scenario that says how GPUs share the model stays. */
+bool advice_keep_experts_whole(struct scenario *scenario, struct error *why);
+
 /* The router that is tried beside one that takes servers in turn: ADVICE_ROUTER; ROUTE_LEAST_REQUESTS, if no prompt
  * begins like another, or none is kept; ROUTINGS: none, as one is stated. */
 enum routing advice_routing(const struct scenario *scenario);

@@ -83,9 +83,12 @@ struct weights {
 
 static bool fleet_form_share(struct fleet_form *form, uint32_t passes, struct error *why)
 {
-    return form->ranks > 0 ? advice_set_ranks(&form->scenario, form->ranks, why)
-                           : scenario_values_set(&form->scenario.values, "tensor_parallel",
-                                                 form->gpus / passes, why);
+    if (form->ranks > 0) {
+        return advice_set_ranks(&form->scenario, form->ranks, why);
+    }
+    return scenario_values_set(&form->scenario.values, "tensor_parallel", form->gpus / passes,
+                               why) &&
+           advice_keep_experts_whole(&form->scenario, why);
 }
 
 /* `form` has GPUs and ranks. */
