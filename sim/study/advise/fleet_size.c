@@ -399,7 +399,7 @@ static uint32_t servers_to_compare(const struct fleet_size *fleet, const struct 
     double found = fleet_found_on(fleet, form);
     uint32_t within = isinf(found) ? 0 : servers_for(form, found);
     const struct fleet_form *leader = &fleet->forms[fleet_best_on(fleet, form->candidate->machine)];
-    bool spares = form->routing == ROUTE_LEAST_REQUESTS && leader->ample;
+    bool spares = within > 1 && form->routing == ROUTE_LEAST_REQUESTS && leader->ample;
     return within - (spares && fleet_cost(form, within) == found);
 }
 
