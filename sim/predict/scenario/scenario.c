@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- names ---- */
@@ -266,9 +267,11 @@ static bool scenario_set_map(struct node *root, struct node *map, struct error *
 static bool place_requests(struct node *scalar, const char *path, struct error *why)
 {
     char beside[PATH_SIZE];
+    struct stat info;
     (void)path;
     return !named_from(scalar->text, scalar->file, beside, sizeof beside) ||
-           access(beside, F_OK) != 0 || node_set_text(scalar, beside, why);
+           stat(beside, &info) != 0 || !S_ISREG(info.st_mode) ||
+           node_set_text(scalar, beside, why);
 }
 
 static bool scenario_set_file(struct node *root, const char *path, struct error *why)

@@ -444,6 +444,33 @@ static bool confirm(struct sizing *sizing, struct error *why)
     return good;
 }
 
+static void form_release(struct fleet_form *form)
+{
+    for (uint32_t j = 0; j < form->grid.count; j++) {
+        result_release(&form->runs[j]);
+    }
+    free(form->runs);
+    free(form->draws);
+    grid_release(&form->grid);
+    result_release(&form->idle);
+    scenario_release(&form->scenario);
+}
+
+/* One server is one form, behind whichever router it was found. */
+static void drop_twins_of_one(struct fleet_size *fleet)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        struct fleet_form *form = &fleet->forms[i];
+        if (form->twin && form->servers == 1 && fleet_single(form)->servers == 1) {
+            form_release(form);
+        } else {
+            fleet->forms[kept++] = *form;
+        }
+    }
+    fleet->count = kept;
+}
+
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
                     struct fleet_size *out, struct error *why)
 {
@@ -456,6 +483,7 @@ bool fleet_size_run(const struct scenario *scenario, const struct fleet_options 
         scenario_copy(scenario, &asked, why) && capacity_set_stream(&asked, &out->is_stream, why) &&
         fleet_list_forms(&asked, options, out, why) && fleet_try(&sizing, FLEET_AT_ONCE, why) &&
         find_any(&sizing, why) && confirm(&sizing, why);
+    drop_twins_of_one(out);
     fleet_size_choose(out);
     scenario_release(&asked);
     return good;
@@ -464,15 +492,7 @@ bool fleet_size_run(const struct scenario *scenario, const struct fleet_options 
 void fleet_size_release(struct fleet_size *fleet)
 {
     for (uint32_t i = 0; i < fleet->count; i++) {
-        struct fleet_form *form = &fleet->forms[i];
-        for (uint32_t j = 0; j < form->grid.count; j++) {
-            result_release(&form->runs[j]);
-        }
-        free(form->runs);
-        free(form->draws);
-        grid_release(&form->grid);
-        result_release(&form->idle);
-        scenario_release(&form->scenario);
+        form_release(&fleet->forms[i]);
     }
     free(fleet->forms);
     candidates_destroy(fleet->candidates, fleet->candidate_count);

@@ -45,6 +45,10 @@ static void ask_for(const char *const *texts, uint32_t count, struct fleet_optio
         !fleet_size_run(&out->scenario, &options, &out->fleet, &why)) {
         fail_msg("%s", why.found);
     }
+    for (uint32_t i = 0; i < out->fleet.count; i++) { /* one server has no router */
+        const struct fleet_form *form = &out->fleet.forms[i];
+        assert_false(form->twin && form->servers == 1 && fleet_single(form)->servers == 1);
+    }
 }
 
 static void ask(const char *machines, const char *prices, double rate, const char *targets,
