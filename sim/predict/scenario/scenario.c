@@ -270,8 +270,7 @@ static bool place_requests(struct node *scalar, const char *path, struct error *
     struct stat info;
     (void)path;
     return !named_from(scalar->text, scalar->file, beside, sizeof beside) ||
-           stat(beside, &info) != 0 || !S_ISREG(info.st_mode) ||
-           node_set_text(scalar, beside, why);
+           stat(beside, &info) != 0 || !S_ISREG(info.st_mode) || node_set_text(scalar, beside, why);
 }
 
 static bool scenario_set_file(struct node *root, const char *path, struct error *why)
